@@ -1,0 +1,21 @@
+# The book for a cohort. Knobs: BOKEH_ALLOW_WS_ORIGIN (host[:port] readers type), PORT, and the data directory /data.
+FROM python:3.11-slim
+
+RUN useradd --create-home --uid 1000 book && mkdir /data && chown book /data
+WORKDIR /book
+
+# What changes seldom comes first. Torch is used by the training workers alone, and only on the CPU.
+COPY constraints.txt pyproject.toml ./
+RUN pip install --no-cache-dir --extra-index-url https://download.pytorch.org/whl/cpu -c constraints.txt torch distributed
+COPY app app
+COPY widgets widgets
+COPY content content
+RUN pip install --no-cache-dir -c constraints.txt -e .
+
+USER book
+ENV PORT=5006 BOOK_DATA=/data PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1
+VOLUME /data
+EXPOSE 5006
+HEALTHCHECK --interval=30s --timeout=5s --start-period=20s \
+    CMD ["python", "-c", "import os, urllib.request as u; u.urlopen(f'http://127.0.0.1:{os.environ[\"PORT\"]}/liveness', timeout=4)"]
+CMD ["sh", "-c", "exec panel serve app --address 0.0.0.0 --port $PORT --liveness --session-token-expiration 28800 --unused-session-lifetime 120000"]

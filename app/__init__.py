@@ -1,0 +1,1 @@
+"""What the server serves: the only place that knows sessions, addresses and HTTP."""

@@ -1,0 +1,123 @@
+"""A page of the book: prose and lab of one section, or the contents, in one language."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from bokeh.document import Document
+from bokeh.document.events import MessageSentEvent
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from app import address as addresses
+from app import assets, labs, prose, steps
+from app.address import Address
+from content import toc
+from content.numbers import write_number
+from content.section import Undefined, control_parameters
+from content.strings import LANGUAGES, STRINGS
+from widgets import palette
+from widgets.lab import describe
+from widgets.text import Text
+
+TEMPLATES = Environment(
+    loader=FileSystemLoader(Path(__file__).parent / "templates"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
+    lstrip_blocks=True,
+)  # fmt: skip
+# Fetched side by side instead of one after the other as their imports are met.
+MODULES = ("static/frame.js", *(f"widgets/{name}.js" for name in ("lab", "link", "matrix", "readout", "figure", "format", "save")))
+
+
+def open_page(document: Document) -> None:
+    """Prepares a session's document: the page it shows and the answers to its lab."""
+    request = document.session_context.request
+    asked = addresses.read(request.arguments if request is not None else {})
+    document.template = TEMPLATES.get_template("section.html" if asked.page else "contents.html")
+    document.template_variables["page"] = Page(asked)
+    document.on_message("lab", lambda message: reply(document, message))
+
+
+def reply(document: Document, message: Any) -> None:
+    """Answers a message of the page's lab on the same socket."""
+    document.callbacks.trigger_on_change(MessageSentEvent(document, "lab", list(steps.answer(message))))
+
+
+class Page:
+    """What the templates ask for. Written when the HTML is sent, not when a socket comes back to a new session."""
+
+    def __init__(self, asked: Address) -> None:
+        self.address = asked
+        self.language = asked.language
+        self.words = STRINGS[asked.language]
+        self.languages = LANGUAGES
+        self.looks = addresses.LOOKS
+        self.asset = assets.url
+        self.modules = MODULES
+        self.styles = Markup(palette.css())
+
+    def link(self, **changes: Any) -> str:
+        """The address of this page with changes."""
+        return addresses.write(self.address, **changes)
+
+    def to(self, page: str | None) -> str:
+        """The address of another section in this language and look."""
+        return addresses.write(self.address, page=page, values={}, hide=(), view=self.address.view if page else None)
+
+    def body(self) -> "Body":
+        """Prose and lab of the section; computed once for readers of the same state."""
+        a = self.address
+        return section_body(a.page, a.language, tuple(a.values.items()), a.hide)
+
+    def parts(self) -> list[tuple[str, list[tuple[str, str, bool]]]]:
+        """The plan of the book: title of each part, then id, title and whether it is written."""
+        return [(self.words["parts"][part], [(id, *self.title(id)) for id in ids]) for part, ids in toc.PARTS.items()]
+
+    def title(self, id: str) -> tuple[str, str, bool]:
+        """Title and summary of a section and whether it is written."""
+        if id not in toc.written():
+            return self.words["plan"][id], "", False
+        text = prose.load(id, self.language)
+        return text.title, text.summary, True
+
+    def part(self) -> str:
+        """Number and title of the part that holds this section."""
+        part = toc.part_of(self.address.page)
+        number = list(toc.PARTS).index(part) + 1
+        return f"{self.words['part'].format(number=number)} · {self.words['parts'][part]}"
+
+    def neighbours(self) -> tuple[str | None, str | None]:
+        return toc.neighbours(self.address.page)
+
+
+class Body:
+    """A section's text and lab at one state, as HTML, and what the page's module needs to drive them."""
+
+    def __init__(self, id: str, language: str, values: dict[str, Any], hide: tuple[str, ...]) -> None:
+        section, text, lab = toc.load(id), prose.load(id, language), labs.load(id)
+        words = STRINGS[language]
+        parameters = control_parameters(section.controls)
+        view_text = Text(text.labels, words, lambda value, form: write_number(value, form, language))
+        try:
+            trace, self.undefined = section.trace(values), ""
+        except Undefined as undefined:
+            trace, self.undefined = None, str((text.labels.get("undefined") or {}).get(undefined.reason, undefined))
+        self.title, self.summary = text.title, text.summary
+        self.prose = Markup(text.html(section, trace, language))
+        self.lab = Markup(lab.html(trace, parameters, values, view_text, hide))
+        self.pictures = bool(lab.pictures())
+        config = {
+            "page": id, "language": language, "words": {k: v for k, v in words.items() if isinstance(v, str)},
+            "labels": text.labels, "controls": describe(parameters, values), "code": prose.load(id, "en").code,
+            "pictures": [picture.item(view_text) for picture in lab.pictures()],
+            "palettes": {look: [palette.diverging(look), palette.sequential(look)] for look in palette.LOOKS} if lab.pictures() else {},
+            "bokeh": assets.url("bokeh.min.js"),
+        }  # fmt: skip
+        self.config = Markup(json.dumps(config, ensure_ascii=False).replace("</", "<\\/"))
+
+
+@lru_cache(maxsize=128)
+def section_body(id: str, language: str, values: tuple[tuple[str, Any], ...], hide: tuple[str, ...]) -> Body:
+    return Body(id, language, dict(values), hide)

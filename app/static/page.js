@@ -1,0 +1,192 @@
+// A section's page: its lab, the links in the prose that set it, questions, keys and the address.
+
+import {Lab} from "../widgets/lab.js";
+import {rewrite, setLook, wireLook} from "./frame.js";
+
+const root = document.documentElement;
+const config = JSON.parse(document.getElementById("config").textContent);
+const {words} = config;
+const reserved = ["page", "lang", "look", "view", "hide"];
+
+wireLook();
+
+// The browser shows the page as loading, and its load event waits, until the lab is live (or two seconds have passed): an
+// unfinished frame holds it back. Who waits for the page, a reader, a script or a screenshot, then finds the lab at work.
+
+const hold = Object.assign(document.createElement("iframe"), {hidden: true, title: ""});
+document.body.append(hold);
+hold.contentDocument.open();
+function release() {
+  hold.contentDocument?.close();
+  hold.remove();
+}
+setTimeout(release, 2000);
+
+// The lab
+
+const lab = new Lab(document.getElementById("lab"), config, {
+  early: window.earlyLine,
+  token: JSON.parse(document.getElementById("session").textContent).token,
+  freshToken: async () => {
+    const answer = await fetch(`${location.pathname}?page=${config.page}&lang=${config.language}`, {cache: "no-store"});
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    return JSON.parse(page.getElementById("session").textContent).token;
+  },
+});
+lab.addEventListener("live", release, {once: true});
+window.addEventListener("pagehide", () => lab.link.leave());
+root.addEventListener("look", () => lab.paint());
+
+// The address follows the controls when they are let go; Back and Forward bring them back.
+
+let lastPush = 0;
+lab.addEventListener("commit", () => {
+  const now = performance.now();
+  rewrite((query) => {
+    for (const name of [...query.keys()]) if (!reserved.includes(name)) query.delete(name);
+    for (const [name, value] of lab.settings()) query.set(name, value);
+  }, now - lastPush > 800);
+  lastPush = now;
+});
+addEventListener("popstate", () => {
+  const query = new URLSearchParams(location.search);
+  const defaults = Object.fromEntries(Object.entries(config.controls).map(([name, c]) => [name, c.default]));
+  lab.set({...defaults, ...lab.parse(query)});
+  root.toggleAttribute("data-view", query.get("view") === "lab");
+  rewrite(() => {});
+});
+
+// Prose links that set the controls, each with an undo beside it.
+
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a[data-set]");
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  const before = lab.values;
+  const defaults = Object.fromEntries(Object.entries(config.controls).map(([name, c]) => [name, c.default]));
+  const wanted = lab.parse(new URLSearchParams(link.dataset.set));
+  lab.set(link.classList.contains("button") ? wanted : {...defaults, ...wanted});
+  lab.commit();
+  if (link.classList.contains("button")) return;
+  for (const old of document.querySelectorAll(".undo")) old.remove();
+  const undo = Object.assign(document.createElement("button"), {type: "button", className: "undo", textContent: words.undo});
+  undo.addEventListener("click", () => {
+    lab.set(before);
+    lab.commit();
+    undo.remove();
+    link.focus();
+  });
+  link.after(undo);
+});
+
+// Predict, then reveal. What was chosen and answered is kept for this reader.
+
+const store = {
+  key: (name) => `${config.page}/${name}`,
+  get(name) {
+    try {
+      return localStorage.getItem(this.key(name));
+    } catch {
+      return null;
+    }
+  },
+  set(name, value) {
+    try {
+      localStorage.setItem(this.key(name), value);
+    } catch {} // forbidden storage: the answer lasts as long as the page
+  },
+};
+
+for (const question of document.querySelectorAll(".predict")) {
+  const options = [...question.querySelectorAll('input[type="radio"]')];
+  const details = question.querySelector("details");
+  const verdict = Object.assign(document.createElement("p"), {className: "verdict"});
+  verdict.setAttribute("role", "status");
+  if (options.length) details.before(verdict);
+  const choose = (option) => {
+    option.checked = true;
+    for (const other of options) other.closest(".option").classList.toggle("chosen", other === option);
+    verdict.textContent = option.value === "right" ? words.right : words.wrong;
+    verdict.className = `verdict ${option.value}`;
+    details.open = true;
+  };
+  options.forEach((option, k) => option.addEventListener("change", () => {
+    choose(option);
+    store.set(`predict${question.dataset.question}`, k);
+  }));
+  const kept = store.get(`predict${question.dataset.question}`);
+  if (kept !== null && options[kept]) choose(options[kept]);
+}
+
+for (const exercise of document.querySelectorAll(".exercise")) {
+  const form = exercise.querySelector("form");
+  const [field, output] = [form.querySelector("input"), form.querySelector("output")];
+  const name = exercise.dataset.exercise;
+  field.value = store.get(name) ?? "";
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    if (!field.value.trim()) return;
+    store.set(name, field.value);
+    let text;
+    try {
+      const {head} = await lab.ask({kind: "check", exercise: name, answer: field.value});
+      const tolerance = new Intl.NumberFormat(config.language, {maximumSignificantDigits: 3}).format(head.tolerance);
+      text = (words[`answer_${head.verdict}`] ?? words.refused.replace("{reason}", head.error)).replace("{tolerance}", tolerance);
+      output.className = head.verdict ?? "";
+    } catch {
+      text = words.offline;
+    }
+    output.textContent = text;
+  });
+}
+
+// The lab alone on the screen, and the list of keys
+
+const labButton = Object.assign(document.createElement("button"), {type: "button", className: "fill"});
+function labView(on) {
+  root.toggleAttribute("data-view", on);
+  if (on) root.dataset.view = "lab";
+  labButton.textContent = on ? "×" : "⛶";
+  labButton.title = on ? words.page_view : words.lab_view;
+  labButton.setAttribute("aria-label", labButton.title);
+  rewrite((query) => (on ? query.set("view", "lab") : query.delete("view")));
+}
+labButton.addEventListener("click", () => labView(root.dataset.view !== "lab"));
+lab.root.querySelector(".lab-title").append(labButton);
+labView(root.dataset.view === "lab");
+
+const help = document.createElement("dialog");
+help.className = "help";
+const keys = [["?", "help"], ["f", "lab"], ["p", "projector"], ["r", "reset"], ["[", "previous"], ["]", "next"], ["Enter", "pin"], ["← → ↑ ↓", "arrows"]];
+help.innerHTML = `<h2>${words.help}</h2><dl>${keys.map(([key, name]) => `<dt><kbd>${key}</kbd></dt><dd>${words[`key_${name}`]}</dd>`).join("")}</dl><form method="dialog"><button>${words.close}</button></form>`;
+document.body.append(help);
+const helpButton = Object.assign(document.createElement("button"), {type: "button", className: "help-button", textContent: "?", title: words.help});
+helpButton.setAttribute("aria-label", words.help);
+helpButton.addEventListener("click", () => help.showModal());
+document.querySelector("header.bar").append(helpButton);
+
+let lookBefore = root.dataset.look === "projector" ? "light" : root.dataset.look;
+const acts = {
+  "?": () => (help.open ? help.close() : help.showModal()),
+  f: () => labView(root.dataset.view !== "lab"),
+  p: () => {
+    if (root.dataset.look === "projector") setLook(lookBefore);
+    else {
+      lookBefore = root.dataset.look;
+      setLook("projector");
+    }
+  },
+  r: () => lab.reset(),
+  "[": () => document.querySelector('a[rel="prev"]')?.click(),
+  "]": () => document.querySelector('a[rel="next"]')?.click(),
+  Escape: () => (lab.readout.pinned ? lab.readout.clear() : root.dataset.view === "lab" && labView(false)),
+};
+addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target.matches?.('input[type="text"], select, textarea')) return;
+  if (help.open && event.key !== "?") return;
+  const act = acts[event.key];
+  if (!act) return;
+  act();
+  if (event.key !== "Escape") event.preventDefault();
+});

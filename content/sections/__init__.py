@@ -1,0 +1,1 @@
+"""One folder a section: `compute.py` and its prose in three languages."""

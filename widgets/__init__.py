@@ -1,0 +1,1 @@
+"""Reusable views: values up, arrays down. They know nothing of the book."""

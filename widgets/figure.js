@@ -1,0 +1,200 @@
+// Bokeh pictures: embedded once as stand-alone documents, then fed with arrays and painted in the page's look.
+
+let loading = null;
+
+// BokehJS is a classic script; it is fetched once, when the first picture needs it.
+export function loadBokeh(url) {
+  loading ??= new Promise((resolve, reject) => {
+    const script = document.createElement("script");
+    script.src = url;
+    script.onload = () => resolve(window.Bokeh);
+    script.onerror = () => {
+      loading = null;
+      script.remove();
+      reject(new Error("BokehJS did not load"));
+    };
+    document.head.append(script);
+  });
+  return loading;
+}
+
+const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+// Round numbers for the ends of an axis, so that it does not twitch with every step.
+function nice(low, high) {
+  if (low === high) [low, high] = [low - 1, high + 1];
+  const size = 10 ** Math.floor(Math.log10(high - low));
+  const step = [0.1, 0.2, 0.5, 1].map((s) => s * size).find((s) => (high - low) / s <= 10) ?? size;
+  return [Math.floor(low / step + 1e-9) * step, Math.ceil(high / step - 1e-9) * step];
+}
+
+export class Picture {
+  constructor(element, {item, feed}, lab) {
+    Object.assign(this, {element, item, feed, lab, view: null});
+    this.plot = element.querySelector(".plot");
+  }
+
+  async draw(Bokeh) {
+    const manager = await Bokeh.embed.embed_item(this.item, this.plot);
+    this.view = [...manager.roots][0];
+    this.model = this.view.model;
+    this.named = (name) => [...this.model.select({name})];
+    this.paint();
+    this.show();
+    if (this.feed.kind === "heatmap") this.listen();
+  }
+
+  find(name) {
+    return this.model.document.get_model_by_name(name);
+  }
+
+  // Colours and sizes of the page's look.
+  paint() {
+    if (!this.view) return;
+    const [ink, rule, size] = [css("--soft"), css("--rule"), css("--plot-size") || "12px"];
+    const font = "Inter, sans-serif"; // families that are sure to load: BokehJS waits for them
+    for (const side of ["below", "left"]) {
+      for (const axis of this.model[side]) {
+        axis.setv({
+          axis_label_text_color: ink, major_label_text_color: ink, axis_label_text_font: font, major_label_text_font: font,
+          axis_label_text_font_size: size, major_label_text_font_size: size,
+        });
+      }
+    }
+    for (const grid of this.model.center) if ("grid_line_color" in grid.properties) grid.setv({grid_line_color: rule});
+    for (const renderer of this.model.renderers) {
+      const glyph = renderer.glyph;
+      const series = /^s(\d)$/.exec(renderer.name ?? "");
+      if (series) {
+        const colour = css(`--s-${series[1]}`);
+        if ("line_color" in glyph.properties) glyph.setv({line_color: colour});
+        if ("fill_color" in glyph.properties) glyph.setv({fill_color: colour});
+      } else if (renderer.name === "outlined") glyph.setv({line_color: css("--warm")});
+    }
+    this.at()?.setv({line_color: css("--warm")});
+    if (this.feed.kind === "heatmap") {
+      const [both, one] = this.lab.palettes[document.documentElement.dataset.look] ?? this.lab.palettes.light;
+      this.find("mapper").setv({palette: this.feed.signed ? both : one});
+    }
+  }
+
+  at() {
+    return this.feed.at ? this.find("at") : null;
+  }
+
+  show() {
+    if (!this.view || this.element.closest("[hidden]")) return;
+    this[this.feed.kind]();
+  }
+
+  heatmap() {
+    const state = this.lab.arrays.get(this.feed.array);
+    if (!state) return;
+    const [rows, columns] = state.shape;
+    const most = this.feed.most ?? (state.data.reduce((a, v) => Math.max(a, Math.abs(v)), 0) || 1);
+    if (state !== this.last) {
+      this.last = state;
+      const source = this.find("data");
+      const NDArray = source.data.image[0].constructor; // BokehJS does not export the class; the first image carries it
+      source.setv({data: {image: [new NDArray(state.data, [rows, columns])], dw: [columns], dh: [rows]}}, {sync: false});
+      this.find("mapper").setv({low: this.feed.signed ? -most : 0, high: most});
+      this.model.x_range.setv({start: -0.5, end: columns - 0.5});
+      this.model.y_range.setv({start: rows - 0.5, end: -0.5});
+    }
+    if (this.feed.row) {
+      const row = Math.min(this.lab.place(this.feed.row), rows - 1);
+      const outline = {left: [-0.5], right: [columns - 0.5], top: [row - 0.5], bottom: [row + 0.5]};
+      this.find("outline").setv({data: outline}, {sync: false});
+    }
+  }
+
+  // The numbers of a series: an array of one axis, or a row such as weights[0].
+  numbers(name) {
+    const [, array, row] = /^(\w+)(?:\[(\d+)\])?$/.exec(name);
+    const state = this.lab.arrays.get(array);
+    if (!state) return null;
+    if (row === undefined) return Array.from(state.data);
+    const length = state.shape[1];
+    return Array.from(state.data.subarray(row * length, (+row + 1) * length));
+  }
+
+  lines() {
+    const {series, x, log, log_x, at, low, high} = this.feed;
+    const xs = x && this.numbers(x);
+    let [left, right, bottom, top] = [Infinity, -Infinity, low ?? Infinity, high ?? -Infinity];
+    series.forEach((name, k) => {
+      const values = this.numbers(name);
+      if (!values) return;
+      const places = xs ? xs.slice(0, values.length) : values.map((_, i) => i);
+      const drawn = log ? values.map((v) => (v > 0 ? v : NaN)) : values;
+      for (const p of places) if (!log_x || p > 0) [left, right] = [Math.min(left, p), Math.max(right, p)];
+      for (const v of drawn) if (!Number.isNaN(v)) [bottom, top] = [Math.min(bottom, v), Math.max(top, v)];
+      this.find(`series${k}`).setv({data: {x: places, y: drawn}}, {sync: false});
+    });
+    if (!Number.isFinite(left)) return;
+    if (log_x) this.model.x_range.setv({start: left / 1.1, end: right * 1.1});
+    else {
+      const room = (right - left) * 0.02 || 0.5;
+      this.model.x_range.setv({start: left - room, end: right + room});
+    }
+    if (!(bottom <= top)) [bottom, top] = log ? [0.1, 10] : [0, 1];
+    if (log) {
+      const [down, up] = [Math.floor(Math.log10(bottom) - 0.01), Math.ceil(Math.log10(top) + 0.01)];
+      this.model.y_range.setv({start: 10 ** down, end: 10 ** Math.max(up, down + 1)});
+    } else {
+      const [start, end] = nice(bottom, top);
+      const room = (end - start) * 0.04;
+      this.model.y_range.setv({start: low === null ? start - room : start, end: end + room});
+    }
+    if (at) this.at().setv({location: this.lab.place(at)});
+  }
+
+  bars() {
+    const {series, low, high, wide, names} = this.feed;
+    let [bottom, top, count] = [low ?? 0, high ?? -Infinity, 0];
+    series.forEach((name, k) => {
+      const y = this.numbers(name);
+      if (!y) return;
+      const x = y.map((_, i) => i + (k - (series.length - 1) / 2) * wide);
+      count = Math.max(count, y.length);
+      for (const v of y) [bottom, top] = [Math.min(bottom, v), Math.max(top, v)];
+      this.find(`series${k}`).setv({data: {x, y}}, {sync: false});
+    });
+    if (!count) return;
+    this.model.x_range.setv({start: -0.6, end: count - 0.4});
+    const [start, end] = nice(bottom, top);
+    this.model.y_range.setv({start, end: end + (high === null ? (end - start) * 0.04 : 0)});
+    const axis = this.model.below[0];
+    const words = this.lab.labels.axes?.[names];
+    axis.setv({ticker: Array.from({length: count}, (_, i) => i)});
+    if (words) axis.setv({major_label_overrides: new Map(words.slice(0, count).map((word, i) => [i, word]))});
+  }
+
+  // A cell under the pointer tells its arithmetic, as in the tables.
+  listen() {
+    const cellAt = (event) => {
+      const state = this.lab.arrays.get(this.feed.array);
+      const canvas = this.plot.firstElementChild?.getBoundingClientRect();
+      if (!state || !canvas) return null;
+      const {bbox, x_scale, y_scale} = this.view.frame;
+      const [px, py] = [event.clientX - canvas.left, event.clientY - canvas.top];
+      if (px < bbox.left || px > bbox.right || py < bbox.top || py > bbox.bottom) return null;
+      const [row, column] = [Math.round(y_scale.invert(py)), Math.round(x_scale.invert(px))];
+      const [rows, columns] = state.shape;
+      return row >= 0 && row < rows && column >= 0 && column < columns ? [row, column] : null;
+    };
+    this.plot.addEventListener("pointermove", (event) => {
+      const cell = cellAt(event);
+      if (cell) this.lab.readout.point(this.feed.array, cell);
+    });
+    this.plot.addEventListener("click", (event) => {
+      const cell = cellAt(event);
+      if (cell) this.lab.readout.pin(this.feed.array, cell);
+    });
+  }
+
+  async export(kind) {
+    const canvas = this.view.export(kind === "svg" ? "svg" : "png", true);
+    return canvas.to_blob();
+  }
+}

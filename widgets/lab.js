@@ -1,0 +1,398 @@
+// A lab on the page: control values go up, arrays come down. One message a step, one step in flight, the latest wins.
+
+import {readNumber, writeNumber} from "./format.js";
+import {loadBokeh, Picture} from "./figure.js";
+import {Link} from "./link.js";
+import {Matrix} from "./matrix.js";
+import {Readout} from "./readout.js";
+import {addSaveMenus} from "./save.js";
+
+const PRECISIONS = ["2", "3", "4", "full"];
+
+export class Lab extends EventTarget {
+  // `root` is the lab's element; `config` what the server wrote beside it; `connect` gives the line to the server.
+  constructor(root, config, {early, token, freshToken}) {
+    super();
+    Object.assign(this, {root, config, page: config.page, language: config.language, words: config.words, labels: config.labels});
+    this.palettes = config.palettes;
+    this.values = Object.fromEntries(Object.entries(config.controls).map(([name, c]) => [name, c.value]));
+    this.arrays = new Map();
+    this.digests = {};
+    this.facts = {};
+    this.form = PRECISIONS.includes(localStorage.getItem("precision")) ? localStorage.getItem("precision") : "2";
+    this.status = "connecting";
+    this.readout = new Readout(root.querySelector(".readout"), this);
+    this.matrices = [...root.querySelectorAll("table[data-array]")].map((table) => new Matrix(table, this));
+    this.pictures = [...root.querySelectorAll("[data-figure]")].map((e) => new Picture(e, config.pictures[+e.dataset.figure], this));
+    this.outputs = [...document.querySelectorAll("output[data-fact]")].map((output) => ({output, name: output.dataset.fact}));
+    this.inputs = new Map();
+    for (const input of root.querySelectorAll("[data-control]")) {
+      this.inputs.set(input.dataset.control, [...(this.inputs.get(input.dataset.control) ?? []), input]);
+    }
+    this.listen();
+    this.addTools();
+    addSaveMenus(this);
+    for (const name of Object.keys(this.values)) this.echo(name);
+    this.link = new Link(early, token, freshToken, (status) => this.heard(status));
+    this.first = this.values;
+    this.link.connect();
+    if (this.pictures.length) this.drawPictures();
+  }
+
+  // Controls
+
+  listen() {
+    this.root.addEventListener("input", (event) => {
+      const name = event.target.dataset.control;
+      if (!name || event.target.type === "text") return;
+      this.set({[name]: this.read(event.target)});
+    });
+    this.root.addEventListener("change", (event) => {
+      const target = event.target;
+      const name = target.dataset.control ?? target.dataset.entry;
+      if (!name) return;
+      if (target.type === "text") this.enter(name, target);
+      this.commit();
+    });
+    this.root.addEventListener("click", (event) => {
+      const reset = event.target.closest("[data-reset]");
+      if (reset) {
+        this.set({[reset.dataset.reset]: this.config.controls[reset.dataset.reset].default});
+        this.commit();
+        return;
+      }
+      const cell = event.target.closest("td[data-value]");
+      const matrix = cell && this.matrixOf(cell);
+      if (!matrix || event.target.tagName === "INPUT") return;
+      if (matrix.table.dataset.toggle && this.toggleBit(matrix, cell)) return;
+      this.readout.pin(matrix.array, matrix.index(cell));
+    });
+    const point = (event) => {
+      const cell = event.target.closest?.("td[data-value]");
+      const matrix = cell && this.matrixOf(cell);
+      if (matrix?.cells) this.readout.point(matrix.array, matrix.index(cell));
+    };
+    this.root.addEventListener("pointerover", (event) => event.pointerType !== "touch" && !event.buttons && point(event));
+    this.root.addEventListener("focusin", point);
+    this.root.addEventListener("keydown", (event) => {
+      const cell = event.target.closest?.("td[data-value]");
+      const matrix = cell && this.matrixOf(cell);
+      if (!matrix || event.target.tagName === "INPUT") return;
+      if (event.key.startsWith("Arrow")) matrix.move(cell, event.key);
+      else if (event.key === "Enter" || event.key === " ") {
+        if (!(matrix.table.dataset.toggle && this.toggleBit(matrix, cell))) this.readout.pin(matrix.array, matrix.index(cell));
+      } else return;
+      event.preventDefault();
+    });
+  }
+
+  matrixOf(cell) {
+    const table = cell.closest("table");
+    return this.matrices.find((m) => m.table === table);
+  }
+
+  read(input) {
+    const control = this.config.controls[input.dataset.control];
+    if (input.type === "checkbox") return input.checked ? 1 : 0;
+    if (input.type === "radio") return control.choices.find((choice) => String(choice) === input.value);
+    return Number(input.value);
+  }
+
+  // A typed value: taken when legal, else the field goes back to what stands.
+  enter(name, field) {
+    const control = this.config.controls[name];
+    if (control.kind === "text") {
+      const legal = new RegExp(`^(?:${control.pattern})$`).test(field.value.trim());
+      if (legal) this.set({[name]: field.value.trim()});
+      else this.refuse(field);
+    } else {
+      const value = readNumber(field.value);
+      if (Number.isFinite(value)) {
+        const inside = Math.min(control.high, Math.max(control.low, value));
+        this.set({[name]: control.kind === "whole" ? Math.round(inside) : inside});
+      } else this.refuse(field);
+    }
+    this.echo(name);
+  }
+
+  refuse(field) {
+    field.classList.remove("refused");
+    requestAnimationFrame(() => field.classList.add("refused"));
+  }
+
+  // Cells that show which keys a row sees switch one bit of a text control.
+  toggleBit(matrix, cell) {
+    const toggle = JSON.parse(matrix.table.dataset.toggle);
+    const [row, column] = matrix.index(cell);
+    const whole = String(this.values[toggle.by_column[0]]) === toggle.by_column[1];
+    const bits = Array.from({length: matrix.columns}, (_, j) =>
+      whole ? (this.values[toggle.bits][j] ?? "1") : String(this.arrays.get(matrix.array).data[row * matrix.columns + j]));
+    bits[column] = bits[column] === "1" ? "0" : "1";
+    this.set({...(whole ? {} : {[toggle.sets[0]]: toggle.sets[1], [toggle.row]: row}), [toggle.bits]: bits.join("")});
+    this.commit();
+    return true;
+  }
+
+  // Takes new values (names and types are legal by now), shows them at once and asks for their numbers.
+  set(values) {
+    let changed = false;
+    for (const [name, value] of Object.entries(values)) {
+      if (value === undefined || this.values[name] === value) continue;
+      this.values = {...this.values, [name]: value};
+      this.echo(name);
+      changed = true;
+    }
+    if (changed) this.step();
+    return changed;
+  }
+
+  // Shows a control's value in its own inputs, without waiting for the server.
+  echo(name) {
+    const value = this.values[name];
+    const control = this.config.controls[name];
+    for (const input of this.inputs.get(name) ?? []) {
+      if (input.type === "checkbox") input.checked = value === 1;
+      else if (input.type === "radio") input.checked = input.value === String(value);
+      else if (input.type === "range") {
+        if (Number(input.value) !== value) input.value = value;
+        input.style.setProperty("--fill", (value - control.low) / (control.high - control.low));
+        input.setAttribute("aria-valuetext", this.written(value, control));
+      } else if (input !== document.activeElement || control.kind === "text") {
+        input.value = control.kind === "text" ? value : writeNumber(value, this.form, this.language);
+      }
+    }
+    const holder = this.root.querySelector(`.control[data-for="${name}"]`);
+    holder?.classList.toggle("moved", value !== control.default);
+    const entry = holder?.querySelector(`[data-entry="${name}"]`);
+    if (entry) entry.value = this.written(value, control);
+    for (const part of this.root.querySelectorAll(`[data-when="${name}"]`)) {
+      const hidden = !part.dataset.is.split(" ").includes(String(value));
+      if (part.hidden !== hidden) {
+        part.hidden = hidden;
+        for (const picture of this.pictures) if (part.contains(picture.element)) picture.show();
+      }
+    }
+  }
+
+  written(value, control) {
+    if (control.kind === "whole") return writeNumber(value, "0", this.language);
+    const decimals = String(control.step).split(".")[1]?.length ?? 0;
+    const exact = Number(value.toFixed(decimals)) === value;
+    const form = Number.isInteger(control.step) ? "0" : String(Math.max(2, decimals));
+    return writeNumber(value, exact ? form : "4g", this.language);
+  }
+
+  // A change is done (slider let go): the page may write it into the address.
+  commit() {
+    this.dispatchEvent(new Event("commit"));
+  }
+
+  reset() {
+    this.set(Object.fromEntries(Object.entries(this.config.controls).map(([name, c]) => [name, c.default])));
+    this.commit();
+  }
+
+  // Values as text (from an address or a link): names and ranges are checked here, the rest by the server.
+  parse(settings) {
+    const values = {};
+    for (const [name, text] of settings) {
+      const control = this.config.controls[name];
+      if (!control) continue;
+      if (control.kind === "choice") values[name] = control.choices.find((choice) => String(choice) === text);
+      else if (control.kind === "text") values[name] = new RegExp(`^(?:${control.pattern})$`).test(text) ? text : undefined;
+      else {
+        const value = Number(text);
+        if (Number.isFinite(value) && value >= control.low && value <= control.high) values[name] = value;
+      }
+    }
+    return values;
+  }
+
+  // Controls that are not at their defaults, as they stand in an address.
+  settings() {
+    return Object.entries(this.config.controls)
+      .filter(([name, control]) => this.values[name] !== control.default)
+      .map(([name]) => [name, String(this.values[name])]);
+  }
+
+  focusControl(name) {
+    const control = (this.inputs.get(name) ?? [])[0];
+    const when = control?.closest("[data-when]");
+    if (when?.hidden) {
+      const holder = this.config.controls[when.dataset.when];
+      this.set({[when.dataset.when]: holder.choices.find((c) => when.dataset.is.split(" ").includes(String(c)))});
+    }
+    control?.focus();
+    control?.scrollIntoView({block: "nearest"});
+  }
+
+  // Steps
+
+  ask(message) {
+    return this.link.ask({page: this.page, ...message});
+  }
+
+  step() {
+    this.wanted = true;
+    if (!this.flying) this.fly();
+  }
+
+  async fly() {
+    this.flying = true;
+    while (this.wanted && this.link.open) {
+      this.wanted = false;
+      if (this.status === "ready") this.say("busy");
+      try {
+        // The very first step was asked for while the page loaded.
+        const answer = (this.first === this.values && this.link.first) || this.ask({kind: "step", values: this.values, have: this.digests});
+        this.first = null;
+        const {head, body} = await answer;
+        this.take(head, body);
+      } catch {
+        this.wanted = true; // the line broke: the newest values go up again when it is back
+        break;
+      }
+    }
+    this.flying = false;
+    if (this.link.open && !this.wanted) this.say("ready");
+  }
+
+  take(head, body) {
+    const notice = this.root.querySelector(".undefined");
+    if (head.error || head.undefined) {
+      const text = head.undefined ? (this.labels.undefined?.[head.undefined] ?? head.undefined) : this.words.refused.replace("{reason}", head.error);
+      if (notice.textContent !== text) notice.textContent = text;
+      notice.hidden = false;
+      this.root.classList.add("no-numbers");
+      for (const {output} of this.outputs) output.textContent = "–";
+      this.lastFacts = null;
+      return;
+    }
+    if (!notice.hidden) {
+      notice.hidden = true;
+      this.root.classList.remove("no-numbers");
+    }
+    let start = 0;
+    for (const [name, shape, digest, sent] of head.arrays) {
+      if (digest) this.digests[name] = digest;
+      if (!sent) continue;
+      const size = shape.reduce((a, b) => a * b, 1);
+      this.arrays.set(name, {shape, data: new Float64Array(body, start, size)});
+      start += 8 * size;
+    }
+    this.facts = head.facts;
+    this.show();
+    this.readout.refresh();
+  }
+
+  show() {
+    for (const matrix of this.matrices) matrix.show();
+    for (const picture of this.pictures) picture.show();
+    for (const one of this.outputs) {
+      const value = this.quote(one.name);
+      const text = value === undefined ? "–" : writeNumber(value, one.output.dataset.format ?? this.form, this.language);
+      if (text !== one.output.textContent) one.output.textContent = text;
+    }
+  }
+
+  // A number that says where to look: a control or an array of one element.
+  place(name) {
+    return name in this.values ? +this.values[name] : this.arrays.get(name)?.data[0];
+  }
+
+  // A fact, or an element such as weights[0,2].
+  quote(name) {
+    const element = /^(\w+)\[([\d,\s]+)\]$/.exec(name);
+    if (!element) return this.facts[name];
+    const state = this.arrays.get(element[1]);
+    const index = element[2].split(",").map(Number);
+    if (!state || index.length !== state.shape.length || index.some((i, axis) => i >= state.shape[axis])) return undefined;
+    return state.data[index.reduce((at, i, axis) => at * state.shape[axis] + i, 0)];
+  }
+
+  // Status
+
+  heard(status) {
+    if (status === "open") this.step();
+    else this.say("offline");
+  }
+
+  say(status) {
+    if (this.status === status) return;
+    this.status = status;
+    document.documentElement.dataset.lab = status;
+    if (status === "ready") this.dispatchEvent(new Event("live"));
+    const text = status === "offline" ? this.words.offline : "";
+    const element = this.root.querySelector(".status");
+    if (element.textContent !== text) element.textContent = text;
+  }
+
+  async drawPictures() {
+    try {
+      const Bokeh = await loadBokeh(this.config.bokeh);
+      for (const picture of this.pictures) await picture.draw(Bokeh);
+    } catch (error) {
+      setTimeout(() => this.drawPictures(), 3000); // offline: the tables still work
+      if (!/did not load/.test(error.message)) console.error(error);
+    }
+  }
+
+  paint() {
+    for (const picture of this.pictures) picture.paint();
+  }
+
+  // Tools under the lab
+
+  addTools() {
+    const tools = this.root.querySelector(".tools");
+    const {words} = this;
+    const precision = document.createElement("label");
+    precision.className = "precision";
+    const select = document.createElement("select");
+    for (const form of PRECISIONS) {
+      const text = form === "full" ? words.full : words.decimals.replace("{n}", form);
+      select.append(new Option(text, form, false, form === this.form));
+    }
+    select.addEventListener("change", () => {
+      this.form = select.value;
+      localStorage.setItem("precision", this.form);
+      this.show();
+      this.readout.draw();
+    });
+    precision.append(Object.assign(document.createElement("span"), {className: "aside", textContent: words.precision}), select);
+    const button = (text, act) => {
+      const made = Object.assign(document.createElement("button"), {type: "button", textContent: text});
+      made.addEventListener("click", () => act(made));
+      return made;
+    };
+    tools.prepend(
+      precision,
+      button(words.reset, () => this.reset()),
+      button(words.copy_link, (b) => this.copy(location.href, b)),
+      ...["numpy", "torch"].filter((kind) => this.config.code[kind]).map((kind) =>
+        button(words[`copy_${kind}`], (b) => this.copy(this.code(kind), b))),
+    );
+  }
+
+  // This very state as a program that prints the same numbers.
+  code(kind) {
+    return this.config.code[kind].replace(/\{\{(\w+)\}\}/g, (whole, name) => {
+      const value = this.values[name];
+      if (value === undefined) return whole;
+      return this.config.controls[name].kind === "number" && Number.isInteger(value) ? `${value}.0` : String(value);
+    });
+  }
+
+  async copy(text, button) {
+    const before = button.dataset.text ?? button.textContent;
+    button.dataset.text = before;
+    try {
+      await navigator.clipboard.writeText(text);
+      button.textContent = this.words.copied;
+    } catch {
+      // Clipboards need https; elsewhere the text is put where it can be copied by hand.
+      window.prompt(this.words.copy_failed, text);
+    }
+    setTimeout(() => (button.textContent = before), 1500);
+  }
+}

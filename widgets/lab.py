@@ -1,0 +1,164 @@
+"""A lab: controls, views and the line of arithmetic under them, written as HTML and described to the page's module.
+
+`lab.js` drives it: control values go up, arrays come down, one message a step.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any, Mapping, NamedTuple, Sequence
+
+import param
+
+from widgets.bars import Bars
+from widgets.control import Buttons, Together, When, control_html
+from widgets.heatmap import Heatmap
+from widgets.line import Lines
+from widgets.matrix import Matrix
+from widgets.text import Text, attributes
+
+View = Matrix | Heatmap | Lines | Bars
+
+
+class Fact(NamedTuple):
+    """A named number beside the views, introduced by `word` (a key of the section's `words`)."""
+
+    name: str
+    word: str
+    form: str = "2"
+
+    def html(self, text: Text) -> str:
+        return f'<p class="fact">{escape(text.label("words", self.word))} <output data-fact="{self.name}" data-format="{self.form}">–</output></p>'
+
+
+class Controls(NamedTuple):
+    """Controls that stand among the views they belong to."""
+
+    items: Sequence[str | When | Together | Buttons]
+
+
+class Group(NamedTuple):
+    """Views under a heading (a key of the section's `words`), with what is drawn in them said in `note` (another key)."""
+
+    heading: str
+    views: Sequence["View | Row | Tab"]
+    note: str | None = None
+
+
+class Row(NamedTuple):
+    """Views side by side, as wide as they need."""
+
+    views: Sequence[View]
+
+
+class Tab(NamedTuple):
+    """Views that are on show only while `control` has one of `values`."""
+
+    control: str
+    values: Sequence[Any]
+    views: Sequence[View | Row]
+
+
+class Lab(NamedTuple):
+    """Which controls stand where, and which view shows which array."""
+
+    controls: Sequence[str | When | Together | Buttons]
+    views: Sequence[View | Row | Tab | Group]
+
+    def control_names(self) -> list[str]:
+        """Controls that have an input of their own, as declared."""
+        among = [name for view in _flat(self.views) if isinstance(view, Controls) for name in _names(view.items)]
+        return [*_names(self.controls), *among]
+
+    def pictures(self) -> list[Heatmap | Lines | Bars]:
+        return [view for view in _flat(self.views) if isinstance(view, Heatmap | Lines | Bars)]
+
+    def shown_arrays(self) -> set[str]:
+        return {name for view in _flat(self.views) if isinstance(view, View) for name in view.arrays()}
+
+    def html(self, trace: Any, parameters: Mapping[str, param.Parameter], values: Mapping[str, Any], text: Text, hidden: Sequence[str]) -> str:
+        """Controls and views with the numbers of `trace` (None where the state has none) in them."""
+        writer = _Writer(trace, parameters, values, text, hidden, {id(view): k for k, view in enumerate(self.pictures())})
+        controls, views = "".join(map(writer.control, self.controls)), "".join(map(writer.view, self.views))
+        return f'<div class="controls">{controls}</div><div class="views">{views}</div>'
+
+
+class _Writer(NamedTuple):
+    """Writes controls and views of one state as HTML."""
+
+    trace: Any
+    parameters: Mapping[str, param.Parameter]
+    values: Mapping[str, Any]
+    text: Text
+    hidden: Sequence[str]
+    pictures: Mapping[int, int]
+
+    def control(self, item: Any) -> str:
+        text = self.text
+        if isinstance(item, str):
+            return control_html(item, self.parameters[item], self.values[item], text, hidden=item in self.hidden)
+        if isinstance(item, Buttons):
+            made = (
+                f'<a class="set button" role="button" href="?{escape(setting)}" data-set="{escape(setting)}">{escape(text.label("words", word))}</a>'
+                for word, setting in item.items
+            )
+            return f'<div class="buttons">{"".join(made)}</div>'
+        inner = "".join(map(self.control, item.names))
+        if isinstance(item, Together):
+            heading = f"<legend>{escape(text.label('words', item.heading))}</legend>" if item.heading else ""
+            return f'<fieldset class="together">{heading}{inner}</fieldset>'
+        return self.when(item.control, (item.value,), inner)
+
+
+    def view(self, view: Any) -> str:
+        if isinstance(view, Matrix):
+            return view.html(self.trace, self.text)
+        if isinstance(view, Fact):
+            return view.html(self.text)
+        if isinstance(view, Controls):
+            return f'<div class="controls">{"".join(map(self.control, view.items))}</div>'
+        if not isinstance(view, Row | Tab | Group):
+            return view.html(self.trace, self.text, self.pictures[id(view)])
+        inner = "".join(map(self.view, view.views))
+        if isinstance(view, Row):
+            return f'<div class="row">{inner}</div>'
+        if isinstance(view, Tab):
+            return self.when(view.control, view.values, inner)
+        note = f" <span>{escape(self.text.label('words', view.note))}</span>" if view.note else ""
+        return f'<section class="group"><h2>{escape(self.text.label("words", view.heading))}{note}</h2>{inner}</section>'
+
+    def when(self, control: str, values: Sequence[Any], inner: str) -> str:
+        """A part that is on show only while the control has one of these values."""
+        shown = attributes(class_="when", data_when=control, data_is=" ".join(map(str, values)), hidden=self.values[control] not in values)
+        return f"<div {shown}>{inner}</div>"
+
+
+def _names(items: Sequence[Any]) -> Any:
+    for item in items:
+        if isinstance(item, str):
+            yield item
+        elif not isinstance(item, Buttons):
+            yield from _names(item.names)
+
+
+def _flat(views: Sequence[Any]) -> Any:
+    for view in views:
+        if isinstance(view, (Row, Tab, Group)):
+            yield from _flat(view.views)
+        else:
+            yield view
+
+
+def describe(parameters: Mapping[str, param.Parameter], values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The controls as the page's module needs them: kind, default, value and what is allowed."""
+    return {name: {**_limits(p), "default": p.default, "value": values[name]} for name, p in parameters.items()}
+
+
+def _limits(parameter: param.Parameter) -> dict[str, Any]:
+    if isinstance(parameter, param.Selector):
+        return {"kind": "choice", "choices": list(parameter.objects)}
+    if isinstance(parameter, param.String):
+        return {"kind": "text", "pattern": parameter.regex}
+    low, high = parameter.bounds
+    whole = isinstance(parameter, param.Integer)
+    return {"kind": "whole" if whole else "number", "low": low, "high": high, "step": parameter.step or (1 if whole else (high - low) / 100)}

@@ -1,0 +1,58 @@
+"""Curves over an index, on a linear or a logarithmic axis, told apart by colour, dash and marker."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Sequence
+
+from bokeh.models import ColumnDataSource, Span
+
+from widgets.figure import HEIGHT, arrays_of, figure_html, figure_item, frame, legend_html
+from widgets.text import Text
+
+DASHES = ("solid", "dashed", "dotdash", "dotted", "solid")
+MARKERS = ("circle", "square", "triangle", "diamond", "x")
+
+
+class Lines(NamedTuple):
+    """One curve for each array in `series` ("weights[0]" is a row of one, named by axis `rows`), drawn over `x` (an array of the same length; None: 0, 1, 2 …).
+
+    On a log axis (`log`) values that are not positive are left out: say in the section what that means.
+    `at`: a control that holds a place on the x axis; it is marked. `low`, `high` fix the y axis.
+    `title`: key of the label and note (None: the first series).
+    """
+
+    series: Sequence[str]
+    x_label: str
+    y_label: str
+    x: str | None = None
+    log: bool = False
+    log_x: bool = False
+    at: str | None = None
+    low: float | None = None
+    high: float | None = None
+    title: str | None = None
+    rows: str | None = None
+    height: int = HEIGHT
+
+    def arrays(self) -> Sequence[str]:
+        return arrays_of([*([self.x] if self.x else []), *self.series])
+
+    def html(self, trace: Any, text: Text, number: int) -> str:
+        legend = legend_html(self.series, text, self.rows)
+        return figure_html(number, self.title or arrays_of(self.series)[0], self.arrays(), trace, text, self.height, legend)
+
+    def item(self, text: Text) -> dict[str, Any]:
+        """The picture and how the page feeds it."""
+        labels = text.label("words", self.x_label), text.label("words", self.y_label)
+        picture = frame(*labels, log=self.log, log_x=self.log_x, height=self.height)
+        for k, name in enumerate(self.series):
+            source = ColumnDataSource({"x": [], "y": []}, name=f"series{k}")
+            picture.line("x", "y", source=source, line_width=2, line_dash=DASHES[k], name=f"s{k}")
+            picture.scatter("x", "y", source=source, size=6, marker=MARKERS[k], name=f"s{k}")
+        if self.at:
+            picture.add_layout(Span(dimension="height", line_dash="dotted", line_width=2, name="at"))
+        feed = {
+            "kind": "lines", "series": list(self.series), "x": self.x, "log": self.log, "log_x": self.log_x, "at": self.at,
+            "low": self.low, "high": self.high,
+        }  # fmt: skip
+        return {"item": figure_item(picture), "feed": feed}

@@ -1,0 +1,43 @@
+"""What a view needs to know to write itself in one language: labels, words and the way numbers are written."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any, Callable, Mapping, NamedTuple, Sequence
+
+
+class Text(NamedTuple):
+    """Words for one page. `labels` are the section's, `words` the frame's; `number` writes a number."""
+
+    labels: Mapping[str, Any]
+    words: Mapping[str, str]
+    number: Callable[[float, str], str]
+
+    def label(self, kind: str, name: str) -> str:
+        """The section's label of this kind, or the bare name."""
+        return str((self.labels.get(kind) or {}).get(name, name))
+
+    def note(self, array: str) -> str:
+        return str((self.labels.get("notes") or {}).get(array, ""))
+
+    def headers(self, axis: str | None, length: int, trace: Any = None) -> Sequence[str]:
+        """Words of a named axis, or numbers from zero; "ids:vocabulary" looks up each element of an array."""
+        axes = self.labels.get("axes") or {}
+        array, _, words = (axis or "").rpartition(":")
+        if array and trace is not None:
+            return [f"{k}: {axes[words][int(word)]}" for k, word in enumerate(getattr(trace, array))][:length]
+        named = axes.get(axis)
+        if named and len(named) >= length:
+            return [str(word) for word in named[:length]]
+        return [str(k) for k in range(length)]
+
+
+def attributes(**given: Any) -> str:
+    """HTML attributes; None and False are left out, True stands bare, underscores become hyphens."""
+    parts = []
+    for name, value in given.items():
+        if value is None or value is False:
+            continue
+        name = name.rstrip("_").replace("_", "-")
+        parts.append(name if value is True else f'{name}="{escape(str(value))}"')
+    return " ".join(parts)
