@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from bokeh.document import Document
-from bokeh.document.events import MessageSentEvent
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from app import address as addresses
-from app import assets, labs, prose, steps
+from app import assets, labs, prose
 from app.address import Address
 from content import toc
 from content.numbers import write_number
@@ -32,17 +31,11 @@ MODULES = ("static/frame.js", *(f"widgets/{name}.js" for name in ("lab", "link",
 
 
 def open_page(document: Document) -> None:
-    """Prepares a session's document: the page it shows and the answers to its lab."""
+    """Prepares a session's document: the page it shows. Its lab is answered by `server.PageSocket`."""
     request = document.session_context.request
     asked = addresses.read(request.arguments if request is not None else {})
     document.template = TEMPLATES.get_template("section.html" if asked.page else "contents.html")
     document.template_variables["page"] = Page(asked)
-    document.on_message("lab", lambda message: reply(document, message))
-
-
-def reply(document: Document, message: Any) -> None:
-    """Answers a message of the page's lab on the same socket."""
-    document.callbacks.trigger_on_change(MessageSentEvent(document, "lab", list(steps.answer(message))))
 
 
 class Page:

@@ -5,17 +5,32 @@ Checked with Panel 1.9.4 / Bokeh 3.9.2 and Panel 1.10 / Bokeh 3.10; `tests/app/t
 
 from __future__ import annotations
 
+import asyncio
+import base64
+import hmac
+import json
+import logging
 import os
+import resource
+import time
 from typing import Any
+from urllib.parse import urlparse
 
 import panel.io.server as panel_server
+from bokeh.protocol.exceptions import ProtocolError
 from bokeh.server import urls
 from bokeh.server.tornado import BokehTornado
+from bokeh.settings import settings
 from tornado.web import HTTPError, RequestHandler
+from tornado.websocket import WebSocketClosedError
 
-from app import assets
+from app import assets, metrics, steps
+
+log = logging.getLogger(__name__)
 
 LARGEST_MESSAGE = 64 * 1024  # bytes from a page; a step is under 2 kB
+SMALL_BODY = 2048  # bytes of arrays that go as text: two frames less on the wire
+RATE, BURST = 150, 450  # messages a second from one page, and how many at once; a drag sends 60 frames a second
 YEAR = 31_536_000  # seconds
 
 
@@ -66,29 +81,155 @@ class PageHandler(panel_server.DocHandler):
         return {**payload, "headers": {}, "cookies": {}, "arguments": {}}
 
 
+class PageSocket(panel_server.WSHandler):
+    """A page's line to its lab, checked at the border.
+
+    A lab message goes straight to `steps.answer`, past Bokeh's document, patch and lock, since nothing of it is kept:
+    this halves the CPU of a step. Of Bokeh's own messages a page may pull its document and ask for the server's
+    version; whatever else comes ends the line with one line in the log, and no traceback.
+    """
+
+    frames: list[str]
+
+    def open(self, *args: Any, **kwargs: Any) -> Any:
+        # TCP_NODELAY: an answer is several frames, and with Nagle's algorithm the last one waits 40 ms for the browser's ACK.
+        self.set_nodelay(True)
+        self.frames = []
+        self.allowance, self.counted = float(BURST), time.monotonic()
+        metrics.SOCKETS.inc()
+        try:
+            return super().open(*args, **kwargs)
+        except ProtocolError as problem:  # Bokeh has closed the line and raises for the log: a line says it too
+            log.info("line refused: %s", problem)
+
+    def on_close(self) -> None:
+        if hasattr(self, "frames"):
+            metrics.SOCKETS.dec()
+        super().on_close()
+
+    def check_origin(self, origin: str) -> bool:
+        """Pages of this very host may connect, whatever its name, unless BOKEH_ALLOW_WS_ORIGIN says who may."""
+        if not settings.allowed_ws_origin() and urlparse(origin).netloc.lower() == self.request.host.lower():
+            return True
+        return super().check_origin(origin)
+
+    async def _async_open(self, token: str) -> None:
+        try:
+            await super()._async_open(token)
+        except (ProtocolError, RuntimeError) as problem:
+            log.info("line refused: %s", problem)
+            self.close(1008, "bad token")
+
+    async def on_message(self, fragment: str | bytes) -> None:
+        if not self._may_send():
+            return self._refuse("too many messages")
+        if not isinstance(fragment, str):
+            return self._refuse("a binary frame")
+        self.frames.append(fragment)
+        if len(self.frames) < 3:
+            return None
+        (header, _, content), self.frames = self.frames, []
+        try:
+            message, text = read_message(header, content)
+        except ValueError as problem:
+            return self._refuse(str(problem))
+        if text is None:
+            for frame in (header, "{}", content):
+                await super().on_message(frame)
+            return None
+        with metrics.STEP_SECONDS.time():
+            head, body = steps.answer(text)
+        await self._send(message, head, body)
+        await asyncio.sleep(0)  # other readers' turn, even when this one has more messages waiting
+        return None
+
+    async def _send(self, message: str, head: str, body: bytes) -> None:
+        """An answer as Bokeh's MessageSent event. Small arrays stand in the text, large ones in a buffer of their own."""
+        small = len(body) <= SMALL_BODY
+        data: Any = base64.b64encode(body).decode() if small else {"type": "bytes", "data": {"id": "body"}}
+        content = {"events": [{"kind": "MessageSent", "msg_type": "lab", "msg_data": [head, data]}]}
+        header = {"msgid": f"a{message}", "msgtype": "PATCH-DOC", **({} if small else {"num_buffers": 1})}
+        frames: list[str | bytes] = [json.dumps(header), "{}", json.dumps(content)]
+        if not small:
+            frames += ['{"id":"body"}', body]
+        try:
+            with await self.write_lock.acquire():
+                for frame in frames:
+                    await self.write_message(frame, binary=isinstance(frame, bytes), locked=False)
+        except WebSocketClosedError:
+            pass  # the reader has left
+
+    def _may_send(self) -> bool:
+        """A leaky bucket: pages send a message for each frame of a drag at most."""
+        now = time.monotonic()
+        self.allowance = min(BURST, self.allowance + (now - self.counted) * RATE) - 1
+        self.counted = now
+        return self.allowance >= 0
+
+    def _refuse(self, what: str) -> None:
+        if not self.close_code and not getattr(self, "refused", False):
+            self.refused = True
+            metrics.REFUSED.inc()
+            log.warning("line closed by the server: %s", what)
+            self.close(1008, "refused")
+
+
+def read_message(header: str, content: str) -> tuple[str, str | None]:
+    """Id of a page's message and the lab's text in it; None for one of Bokeh's own that a page may send.
+
+    Raises ValueError, saying what was wrong, for everything else.
+    """
+    try:
+        head = json.loads(header)
+        kind = head["msgtype"]
+        message = str(head["msgid"])[:64]
+        if kind in ("PULL-DOC-REQ", "SERVER-INFO-REQ") and content == "{}":
+            return message, None
+        if kind != "PATCH-DOC":
+            raise ValueError(f"a message of type {str(kind)[:40]!r}")
+        (event,) = json.loads(content)["events"]
+        if event["kind"] != "MessageSent" or event["msg_type"] != "lab" or not isinstance(event["msg_data"], str):
+            raise ValueError("an event that is not the lab's")
+        return message, event["msg_data"]
+    except (KeyError, TypeError, RecursionError) as problem:
+        raise ValueError(f"a malformed message ({type(problem).__name__})") from None
+
+
+class LivenessHandler(RequestHandler):
+    """`/liveness` says that the event loop turns, for health checks."""
+
+    def get(self) -> None:
+        self.set_header("Cache-Control", "no-store")
+        self.finish({"alive": True})
+
+
+class MetricsHandler(RequestHandler):
+    """`/metrics` in Prometheus text, only for callers with the token in BOOK_METRICS_TOKEN; without one it does not exist."""
+
+    def get(self) -> None:
+        token = os.environ.get("BOOK_METRICS_TOKEN", "")
+        given = self.request.headers.get("Authorization", "").removeprefix("Bearer ")
+        if not token or not hmac.compare_digest(given.encode(), token.encode()):
+            raise HTTPError(404)
+        self.set_header("Content-Type", metrics.CONTENT_TYPE)
+        self.finish(metrics.text())
+
+
+ROUTES = [
+    (r"/assets/([0-9a-f]{12})/(.+)", AssetHandler),
+    (r"/liveness", LivenessHandler),
+    (r"/metrics", MetricsHandler),
+]
+
+
 def prepare() -> None:
     """Puts the settings in place. Called once, before the server starts."""
-    handlers = [handler for _, handler in urls.per_app_patterns]
-    page = next(k for k, handler in enumerate(handlers) if issubclass(handler, panel_server.DocHandler))
-    urls.per_app_patterns[page] = (urls.per_app_patterns[page][0], PageHandler)
-    if not any(pattern[1] is AssetHandler for pattern in urls.toplevel_patterns):
-        urls.toplevel_patterns.append((r"/assets/([0-9a-f]{12})/(.+)", AssetHandler))
-    send_at_once()
+    logging.getLogger("app").setLevel(os.environ.get("BOOK_LOG_LEVEL", "INFO").upper())
+    ours = {panel_server.DocHandler: PageHandler, panel_server.WSHandler: PageSocket}
+    urls.per_app_patterns[:] = [(route, ours.get(handler, handler)) for route, handler, *_ in urls.per_app_patterns]
+    urls.toplevel_patterns[:0] = ROUTES
     limit_and_compress()
-
-
-def send_at_once() -> None:
-    """TCP_NODELAY on every page's socket.
-
-    Bokeh sends a message as several frames; with Nagle's algorithm the last ones wait 40 ms for the browser's delayed ACK.
-    """
-    opened = panel_server.WSHandler.open
-
-    def open(self: Any, *args: Any, **kwargs: Any) -> Any:
-        self.set_nodelay(True)
-        return opened(self, *args, **kwargs)
-
-    panel_server.WSHandler.open = open
+    allow_many_sockets()
 
 
 def limit_and_compress() -> None:
@@ -101,3 +242,9 @@ def limit_and_compress() -> None:
         started(self, *args, **kwargs)
 
     BokehTornado.__init__ = start
+
+
+def allow_many_sockets() -> None:
+    """As many open sockets as the system lets this process have: a cohort's browsers hold several each."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard if hard != resource.RLIM_INFINITY else max(soft, 65536), hard))

@@ -7,6 +7,9 @@
 const PATIENCE = 6000; // ms without an answer before the line counts as broken
 const WAITS = [250, 500, 1000, 2000, 4000, 8000];
 
+// Base64 text as the buffer it stands for.
+const bytes = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer;
+
 export class Link {
   // `early` is a line that was opened while the page loaded: its url, socket and the frames it brought so far. Once it
   // was greeted (three frames), message 0 has asked for the first step, and `first` is its answer. `freshToken()` fetches a new session token;
@@ -61,7 +64,7 @@ export class Link {
         this.pending.delete(head.id);
         if (!waiting) continue;
         clearTimeout(waiting.timer);
-        waiting.resolve({head, body: frames[4]});
+        waiting.resolve({head, body: typeof event.msg_data[1] === "string" ? bytes(event.msg_data[1]) : frames[4]});
       }
     }
   }
