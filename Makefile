@@ -20,7 +20,7 @@ serve: env
 	$(BIN)/panel serve app $(SERVE_FLAGS)
 
 test: env
-	$(BIN)/python -m tests.browser_here
+	$(BIN)/python -m tests.programs_here
 	$(BIN)/python -m pytest
 
 # The same without torch and browser on Python 3.12 or newer with the newest Panel, where such a Python is found.

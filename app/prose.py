@@ -261,6 +261,8 @@ class Compiler:
         except Exception as error:  # the converter raises many kinds
             raise self.fail(f"equation {latex!r}: {error!r}") from None
         mathml = mend_mathml(mathml)
+        if self.language != "en":
+            mathml = re.sub(r"<mn>(\d+)\.(\d+)</mn>", r"<mn>\1,\2</mn>", mathml)
         return f'<div class="equation" tabindex="0">{mathml}</div>' if display == "block" else mathml
 
     def fence(self, tokens: Any, at: int, options: Any, env: Any) -> str:

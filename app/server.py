@@ -225,6 +225,8 @@ ROUTES = [
 def prepare() -> None:
     """Puts the settings in place. Called once, before the server starts."""
     logging.getLogger("app").setLevel(os.environ.get("BOOK_LOG_LEVEL", "INFO").upper())
+    if os.environ.get("BOKEH_SECRET_KEY"):
+        os.environ.setdefault("BOKEH_SIGN_SESSIONS", "yes")  # a secret is there to be used
     ours = {panel_server.DocHandler: PageHandler, panel_server.WSHandler: PageSocket}
     urls.per_app_patterns[:] = [(route, ours.get(handler, handler)) for route, handler, *_ in urls.per_app_patterns]
     urls.toplevel_patterns[:0] = ROUTES

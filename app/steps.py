@@ -108,8 +108,8 @@ def explain(section: Section, values: Mapping[str, Any], message: Mapping[str, A
     """One level of the arithmetic behind a cell, as tokens."""
     name, index, path = message.get("array"), message.get("index"), message.get("path", [])
     for numbers in (index, path):
-        if not isinstance(numbers, list) or len(numbers) > 64 or not all(type(i) is int for i in numbers):
-            raise Refused("index and path are short lists of whole numbers")
+        if not isinstance(numbers, list) or len(numbers) > 64 or not all(type(i) is int and 0 <= i < 2**31 for i in numbers):
+            raise Refused("index and path are short lists of whole numbers from 0")
     explainer = Explainer(section, values)
     if not isinstance(name, str) or name not in explainer.trace:
         raise Refused(f"there is no array {shown(name)}; allowed: {', '.join(explainer.trace)}")

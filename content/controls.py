@@ -62,7 +62,7 @@ def take(parameter: param.Parameter, given: Any) -> Any:
     if isinstance(given, bool):
         raise ValueError("type")
     try:
-        number = float(given)
+        number = float(given if "_" not in text else "")  # Python would read 1_0 as 10
     except (TypeError, ValueError):
         raise ValueError("type") from None
     low, high = parameter.bounds
@@ -76,10 +76,9 @@ def take(parameter: param.Parameter, given: Any) -> Any:
 
 
 def shown(given: Any) -> str:
-    """What was given, short enough to be said back."""
-    if isinstance(given, str):
-        return given if len(given) <= LONGEST else given[:LONGEST] + "…"
-    text = repr(given)
+    """What was given, short enough to be said back in one line."""
+    text = given[: LONGEST + 1] if isinstance(given, str) else repr(given)
+    text = text if text.isprintable() else repr(text)[1:-1]
     return text if len(text) <= LONGEST else text[:LONGEST] + "…"
 
 

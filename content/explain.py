@@ -159,6 +159,12 @@ def _move(function: Callable, args: tuple, kwargs: Mapping[str, Any], operands: 
     return Traced(function(*plain, **kwargs), "move", operands, function, (function, args, dict(kwargs)))
 
 
+def _axis(stacked: Traced) -> int:
+    """The axis along which `np.stack` joined its parts."""
+    _, args, kwargs = stacked.options
+    return kwargs.get("axis", args[1] if len(args) > 1 else 0)
+
+
 def _reduce(ufunc: np.ufunc, operand: Traced, axis: int | None = None, keepdims: bool = False) -> Traced:
     value = ufunc.reduce(operand.value, axis=axis, keepdims=keepdims)
     return Traced(value, "reduce", [operand], ufunc, (axis, keepdims))
@@ -263,7 +269,7 @@ class Explainer:
         # The parts of a stacked sequence stand on the page as well: a recurrence then reads h_3 as `state[3]`.
         self.parts = {
             id(part): (name, k)
-            for name, array in traced.items() if array.function is np.stack
+            for name, array in traced.items() if array.function is np.stack and not _axis(array)
             for k, part in enumerate(array.operands) if isinstance(part, Traced)
         }  # fmt: skip
 

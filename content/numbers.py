@@ -6,9 +6,14 @@
 from __future__ import annotations
 
 import math
+import re
+from decimal import ROUND_HALF_UP, Context, Decimal
 
 SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 DEFAULT = "2"
+HUGE = 1e21  # from here on decimals mean nothing
+PLAIN = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+ROUNDING = Context(prec=100, rounding=ROUND_HALF_UP)  # a tie goes away from zero, as in a browser
 
 
 def check_format(form: str) -> None:
@@ -24,12 +29,13 @@ def write_number(value: float, form: str = DEFAULT, language: str = "en") -> str
     ('−0.50', '1,604', '1.2·10⁻⁷', '27,659')
     """
     check_format(form)
+    value = float(value)
     if not math.isfinite(value):
         return ("−" if value < 0 else "") + "∞" if not math.isnan(value) else "?"
     if form == "e" and value != 0:
         return _scientific(value, 1, language)
     if form == "full":
-        text = repr(float(value)).removesuffix(".0")
+        text = repr(value).removesuffix(".0")
         mantissa, e, power = text.partition("e")
         text = mantissa + (f"·10{str(int(power)).translate(SUPERSCRIPTS)}" if e else "")
         return _local(text, language)
@@ -37,14 +43,23 @@ def write_number(value: float, form: str = DEFAULT, language: str = "en") -> str
         digits = max(1, int(form[:-1]))
         if value != 0 and not 1e-4 <= abs(value) < 1e6:
             return _scientific(value, digits - 1, language)
-        size = math.floor(math.log10(abs(float(f"{value:.{digits - 1}e}")))) if value else 0
-        return _local(f"{value:.{max(0, digits - 1 - size)}f}", language)
-    decimals = 0 if form == "e" else int(form)
-    return _local(f"{value:.{decimals}f}", language)
+        size = int(_power(value, digits - 1).split("e")[1]) if value else 0
+        return _fixed(value, max(0, digits - 1 - size), language)
+    return _fixed(value, 0 if form == "e" else int(form), language)
+
+
+def _fixed(value: float, decimals: int, language: str) -> str:
+    if abs(value) >= HUGE:
+        return _scientific(value, decimals, language)
+    return _local(f"{Decimal(value).quantize(Decimal(1).scaleb(-decimals), context=ROUNDING):f}", language)
+
+
+def _power(value: float, decimals: int) -> str:
+    return f"{Context(prec=decimals + 1, rounding=ROUND_HALF_UP).create_decimal(value):.{decimals}e}"
 
 
 def _scientific(value: float, decimals: int, language: str) -> str:
-    mantissa, power = f"{value:.{decimals}e}".split("e")
+    mantissa, power = _power(value, decimals).split("e")
     return _local(mantissa, language) + "·10" + str(int(power)).translate(SUPERSCRIPTS)
 
 
@@ -66,15 +81,14 @@ def read_number(text: str) -> float:
     -0.5
     """
     plain = text.strip().replace("−", "-").replace(",", ".").replace("\u202f", "").replace("\u00a0", "")
-    if len(plain) > 32 or "_" in plain:
+    parts = [part.strip() for part in plain.split("/")]
+    if len(plain) > 32 or len(parts) > 2 or not all(PLAIN.fullmatch(part) for part in parts):
         raise ValueError("not a number")
-    if plain.count("/") == 1:
-        top, bottom = map(float, plain.split("/"))
-        if not bottom:
+    number, *bottom = map(float, parts)
+    if bottom:
+        if not bottom[0]:
             raise ValueError("division by zero")
-        number = top / bottom
-    else:
-        number = float(plain)
+        number /= bottom[0]
     if not math.isfinite(number):
         raise ValueError("not a finite number")
     return number

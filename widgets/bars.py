@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Sequence
 
 from bokeh.models import ColumnDataSource
 
-from widgets.figure import HEIGHT, arrays_of, figure_html, figure_item, frame, legend_html
+from widgets.figure import HEIGHT, arrays_of, axes_of, figure_html, figure_item, frame, legend_html
 from widgets.text import Text
 
 
@@ -31,11 +31,11 @@ class Bars(NamedTuple):
 
     def html(self, trace: Any, text: Text, number: int) -> str:
         legend = legend_html(self.series, text, self.rows)
-        return figure_html(number, self.title or self.arrays()[0], self.arrays(), trace, text, self.height, legend)
+        return figure_html(number, self.title or self.arrays()[0], self.arrays(), trace, text, self.height, legend, axes_of(self.series, self.rows, self.names))
 
     def item(self, text: Text) -> dict[str, Any]:
         """The picture and how the page feeds it."""
-        picture = frame(text.label("words", self.x_label), text.label("words", self.y_label), height=self.height)
+        picture = frame(text, self.x_label, self.y_label, height=self.height)
         picture.xgrid.visible = False
         wide = 0.8 / len(self.series)
         for k in range(len(self.series)):

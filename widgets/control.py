@@ -11,11 +11,14 @@ from widgets.text import Text, attributes
 
 
 class When(NamedTuple):
-    """Controls that are on show only while `control` has `value`."""
+    """Controls that are on show only while `control` has `value`, or one of them when it is a tuple."""
 
     control: str
     value: Any
     names: Sequence[str | "When"]
+
+    def values(self) -> tuple[Any, ...]:
+        return self.value if isinstance(self.value, tuple) else (self.value,)
 
 
 class Together(NamedTuple):
@@ -88,12 +91,15 @@ def _switch(name: str, parameter: param.Selector, value: int, label: str, text: 
     return f"<label><input {box}><span>{label}</span></label>"
 
 
-def _bits(name: str, parameter: param.String, value: str, label: str, text: Text) -> str:
+def _bits(name: str, parameter: param.String, value: str, label: str, text: Text, longest: int = 32) -> str:
     field = attributes(
-        type="text", data_control=name, value=value, pattern=parameter.regex,
-        id=f"control-{name}", maxlength=32, autocomplete="off", spellcheck="false",
+        type="text", data_control=name, value=value, pattern=parameter.regex, id=f"control-{name}", maxlength=longest,
+        autocomplete="off", spellcheck="false",
     )  # fmt: skip
     return f'<label for="control-{name}">{label}</label><input {field}>{_reset(name, text)}'
 
 
-_field = _bits
+def _field(name: str, parameter: param.String, value: str, label: str, text: Text) -> str:
+    """A line of words, with the section's note on what may stand in it."""
+    said = f"<small>{escape(text.note(name))}</small>" if text.note(name) else ""
+    return _bits(name, parameter, value, label, text, longest=64) + said

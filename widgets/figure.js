@@ -1,5 +1,7 @@
 // Bokeh pictures: embedded once as stand-alone documents, then fed with arrays and painted in the page's look.
 
+import {writeNumber} from "./format.js";
+
 let loading = null;
 
 // BokehJS is a classic script; it is fetched once, when the first picture needs it.
@@ -28,6 +30,16 @@ function nice(low, high) {
   return [Math.floor(low / step + 1e-9) * step, Math.ceil(high / step - 1e-9) * step];
 }
 
+// About `count` round places between two numbers.
+function places(low, high, count) {
+  const rough = (high - low) / count;
+  const size = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((s) => s * size).find((s) => s >= rough * 0.999);
+  const first = Math.ceil(low / step - 1e-9);
+  const last = Math.floor(high / step + 1e-9);
+  return {step, ticks: Array.from({length: Math.max(0, last - first + 1)}, (_, k) => (first + k) * step)};
+}
+
 export class Picture {
   constructor(element, {item, feed}, lab) {
     Object.assign(this, {element, item, feed, lab, view: null});
@@ -39,9 +51,10 @@ export class Picture {
     this.view = [...manager.roots][0];
     this.model = this.view.model;
     this.named = (name) => [...this.model.select({name})];
+    if (this.feed.kind === "plane") this.part = new (await import("./plane.js")).Plane(this);
     this.paint();
     this.show();
-    if (this.feed.kind === "heatmap") this.listen();
+    this.listen();
   }
 
   find(name) {
@@ -72,10 +85,21 @@ export class Picture {
       } else if (renderer.name === "outlined") glyph.setv({line_color: css("--warm")});
     }
     this.at()?.setv({line_color: css("--warm")});
+    this.part?.paint();
     if (this.feed.kind === "heatmap") {
       const [both, one] = this.lab.palettes[document.documentElement.dataset.look] ?? this.lab.palettes.light;
       this.find("mapper").setv({palette: this.feed.signed ? both : one});
     }
+  }
+
+  // Ticks of a linear axis, worded in the page's language.
+  tick(axis, low, high, {count = 6, whole = false} = {}) {
+    let {step, ticks} = places(low, high, count);
+    if (whole) ticks = ticks.filter((t) => Number.isInteger(t));
+    const decimals = String(Math.max(0, -Math.floor(Math.log10(step) + 1e-9)));
+    const words = new Map(ticks.map((t) => [t, writeNumber(t, decimals, this.lab.language)]));
+    axis.ticker.setv({ticks});
+    axis.setv({major_label_overrides: words});
   }
 
   at() {
@@ -83,8 +107,8 @@ export class Picture {
   }
 
   show() {
-    if (!this.view || this.element.closest("[hidden]")) return;
-    this[this.feed.kind]();
+    if (!this.view || this.element.closest("[hidden], details.group:not([open])")) return;
+    this.part ? this.part.show() : this[this.feed.kind]();
   }
 
   heatmap() {
@@ -100,6 +124,8 @@ export class Picture {
       this.find("mapper").setv({low: this.feed.signed ? -most : 0, high: most});
       this.model.x_range.setv({start: -0.5, end: columns - 0.5});
       this.model.y_range.setv({start: rows - 0.5, end: -0.5});
+      this.tick(this.model.below[0], -0.5, columns - 0.5, {count: 8, whole: true});
+      this.tick(this.model.left[0], -0.5, rows - 0.5, {count: 8, whole: true});
     }
     if (this.feed.row) {
       const row = Math.min(this.lab.place(this.feed.row), rows - 1);
@@ -119,23 +145,33 @@ export class Picture {
   }
 
   lines() {
-    const {series, x, log, log_x, at, low, high} = this.feed;
+    const {series, x, log, log_x, at, low, high, first, band, thin} = this.feed;
     const xs = x && this.numbers(x);
     let [left, right, bottom, top] = [Infinity, -Infinity, low ?? Infinity, high ?? -Infinity];
+    if (band) {
+      const far = this.numbers(band) ?? [];
+      this.find("band").setv({data: {x: far.map((_, i) => first + i), low: far.map((v) => -v), high: far}}, {sync: false});
+      for (const v of far) [bottom, top] = [Math.min(bottom, -v), Math.max(top, v)];
+    }
     series.forEach((name, k) => {
       const values = this.numbers(name);
       if (!values) return;
-      const places = xs ? xs.slice(0, values.length) : values.map((_, i) => i);
+      const places = xs ? xs.slice(0, values.length) : values.map((_, i) => first + i);
       const drawn = log ? values.map((v) => (v > 0 ? v : NaN)) : values;
       for (const p of places) if (!log_x || p > 0) [left, right] = [Math.min(left, p), Math.max(right, p)];
       for (const v of drawn) if (!Number.isNaN(v)) [bottom, top] = [Math.min(bottom, v), Math.max(top, v)];
       this.find(`series${k}`).setv({data: {x: places, y: drawn}}, {sync: false});
+      if (thin) return;
+      const every = Math.ceil(values.length / 20); // marks tell the curves apart; more of them would hide them
+      const marked = (list) => list.filter((_, i) => i % every === Math.floor((k * every) / series.length));
+      this.find(`marks${k}`).setv({data: {x: marked(places), y: marked(drawn)}}, {sync: false});
     });
     if (!Number.isFinite(left)) return;
     if (log_x) this.model.x_range.setv({start: left / 1.1, end: right * 1.1});
     else {
       const room = (right - left) * 0.02 || 0.5;
       this.model.x_range.setv({start: left - room, end: right + room});
+      this.tick(this.model.below[0], left, right, {count: 8, whole: !xs});
     }
     if (!(bottom <= top)) [bottom, top] = log ? [0.1, 10] : [0, 1];
     if (log) {
@@ -145,6 +181,7 @@ export class Picture {
       const [start, end] = nice(bottom, top);
       const room = (end - start) * 0.04;
       this.model.y_range.setv({start: low === null ? start - room : start, end: end + room});
+      this.tick(this.model.left[0], start, end);
     }
     if (at) this.at().setv({location: this.lab.place(at)});
   }
@@ -164,33 +201,67 @@ export class Picture {
     this.model.x_range.setv({start: -0.6, end: count - 0.4});
     const [start, end] = nice(bottom, top);
     this.model.y_range.setv({start, end: end + (high === null ? (end - start) * 0.04 : 0)});
+    this.tick(this.model.left[0], start, end);
     const axis = this.model.below[0];
     const words = this.lab.labels.axes?.[names];
-    axis.setv({ticker: Array.from({length: count}, (_, i) => i)});
-    if (words) axis.setv({major_label_overrides: new Map(words.slice(0, count).map((word, i) => [i, word]))});
+    if (words?.length >= count) {
+      axis.ticker.setv({ticks: Array.from({length: count}, (_, i) => i)});
+      axis.setv({major_label_overrides: new Map(words.slice(0, count).map((word, i) => [i, String(word)]))});
+    } else this.tick(axis, 0, count - 1, {count: 12, whole: true});
   }
 
-  // A cell under the pointer tells its arithmetic, as in the tables.
+  // What is under the pointer tells its arithmetic, as in the tables: a cell, a bar, or the nearest point of a curve.
   listen() {
-    const cellAt = (event) => {
-      const state = this.lab.arrays.get(this.feed.array);
-      const canvas = this.plot.firstElementChild?.getBoundingClientRect();
-      if (!state || !canvas) return null;
-      const {bbox, x_scale, y_scale} = this.view.frame;
-      const [px, py] = [event.clientX - canvas.left, event.clientY - canvas.top];
-      if (px < bbox.left || px > bbox.right || py < bbox.top || py > bbox.bottom) return null;
-      const [row, column] = [Math.round(y_scale.invert(py)), Math.round(x_scale.invert(px))];
-      const [rows, columns] = state.shape;
-      return row >= 0 && row < rows && column >= 0 && column < columns ? [row, column] : null;
-    };
     this.plot.addEventListener("pointermove", (event) => {
-      const cell = cellAt(event);
-      if (cell) this.lab.readout.point(this.feed.array, cell);
+      const found = !event.buttons && this.elementAt(event);
+      if (found) this.lab.readout.point(...found);
     });
     this.plot.addEventListener("click", (event) => {
-      const cell = cellAt(event);
-      if (cell) this.lab.readout.pin(this.feed.array, cell);
+      const found = this.elementAt(event);
+      if (found) this.lab.readout.pin(...found);
     });
+  }
+
+  // Where an event is inside the axes, in pixels of the canvas; null outside.
+  pixel(event) {
+    const canvas = this.plot.firstElementChild?.getBoundingClientRect();
+    if (!canvas) return null;
+    const {left, right, top, bottom} = this.view.frame.bbox;
+    const [x, y] = [event.clientX - canvas.left, event.clientY - canvas.top];
+    return x < left || x > right || y < top || y > bottom ? null : [x, y];
+  }
+
+  // The array and index of the number that an event points at.
+  elementAt(event) {
+    if (this.part) return this.part.elementAt(event);
+    const pixel = this.pixel(event);
+    if (!pixel) return null;
+    const {x_scale, y_scale} = this.view.frame;
+    const {kind, series, wide} = this.feed;
+    const element = (name, i) => {
+      const [, array, row] = /^(\w+)(?:\[(\d+)\])?$/.exec(name);
+      return [array, row === undefined ? [i] : [+row, i]];
+    };
+    if (kind === "heatmap") {
+      const [row, column] = [Math.round(y_scale.invert(pixel[1])), Math.round(x_scale.invert(pixel[0]))];
+      const [rows, columns] = this.lab.arrays.get(this.feed.array)?.shape ?? [0, 0];
+      return row >= 0 && row < rows && column >= 0 && column < columns ? [this.feed.array, [row, column]] : null;
+    }
+    if (kind === "bars") {
+      const x = x_scale.invert(pixel[0]);
+      const i = Math.round(x);
+      const k = Math.round((x - i) / wide + (series.length - 1) / 2);
+      return series[k] && i >= 0 && i < this.numbers(series[k])?.length ? element(series[k], i) : null;
+    }
+    let [nearest, found] = [40, null];
+    series.forEach((name, k) => {
+      const {x = [], y = []} = this.find(`series${k}`)?.data ?? {};
+      for (let i = 0; i < x.length; i++) {
+        const away = Math.hypot(x_scale.compute(x[i]) - pixel[0], y_scale.compute(y[i]) - pixel[1]);
+        if (away < nearest) [nearest, found] = [away, element(name, i)];
+      }
+    });
+    return found;
   }
 
   async export(kind) {

@@ -16,15 +16,19 @@ function scientific(value, decimals, language) {
   return `${local(mantissa, language)}·10${raise(+power)}`;
 }
 
-// JavaScript's toFixed rounds the decimal digits of the exact binary value, as Python does, up to 1e21.
-const fixed = (value, decimals) => (Math.abs(value) < 1e21 ? value.toFixed(decimals) : String(value));
+const HUGE = 1e21; // from here on decimals mean nothing, and toFixed would not write them
+
+// toFixed rounds the decimal digits of the exact binary value; a tie goes away from zero.
+const fixed = (value, decimals, language) =>
+  Math.abs(value) < HUGE ? local(value.toFixed(decimals), language) : scientific(value, decimals, language);
 
 export function writeNumber(value, form = "2", language = "en") {
   if (Number.isNaN(value)) return "?";
   if (!Number.isFinite(value)) return value < 0 ? "−∞" : "∞";
   if (form === "e" && value !== 0) return scientific(value, 1, language);
   if (form === "full") {
-    const [mantissa, power] = String(value).split("e");
+    const size = Math.abs(value);
+    const [mantissa, power] = (value === 0 || (size >= 1e-4 && size < 1e16) ? String(value) : value.toExponential()).split("e");
     return local(mantissa, language) + (power ? `·10${raise(+power)}` : "");
   }
   if (form.endsWith("g")) {
@@ -32,13 +36,18 @@ export function writeNumber(value, form = "2", language = "en") {
     const size = Math.abs(value);
     if (value !== 0 && !(size >= 1e-4 && size < 1e6)) return scientific(value, digits - 1, language);
     const exponent = value ? +value.toExponential(digits - 1).split("e")[1] : 0;
-    return local(fixed(value, Math.max(0, digits - 1 - exponent)), language);
+    return fixed(value, Math.max(0, digits - 1 - exponent), language);
   }
-  return local(fixed(value, form === "e" ? 0 : +form), language);
+  return fixed(value, form === "e" ? 0 : +form, language);
 }
 
-// What a reader typed: decimal point or comma, minus sign of any kind. NaN when it is not a number.
+const PLAIN = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+
+// What a reader typed: decimal point or comma, minus sign of any kind, a fraction such as 1/3. NaN when it is not a number.
 export function readNumber(text) {
-  const plain = text.trim().replace("−", "-").replace(",", ".").replace(/[\u202f\u00a0]/g, "");
-  return plain === "" || plain.length > 32 ? NaN : Number(plain);
+  const plain = text.trim().replaceAll("−", "-").replaceAll(",", ".").replace(/[\u202f\u00a0]/g, "");
+  const parts = plain.split("/").map((part) => part.trim());
+  if (plain.length > 32 || parts.length > 2 || !parts.every((part) => PLAIN.test(part))) return NaN;
+  const number = parts.length === 2 ? parts[0] / parts[1] : Number(parts[0]);
+  return Number.isFinite(number) ? number : NaN;
 }

@@ -35,7 +35,7 @@ class Heatmap(NamedTuple):
 
     def item(self, text: Text) -> dict[str, Any]:
         """The picture and how the page feeds it."""
-        picture = frame(text.label("words", self.x_label), text.label("words", self.y_label), height=self.height, flipped=True)
+        picture = frame(text, self.x_label, self.y_label, height=self.height, flipped=True)
         source = ColumnDataSource({"image": [np.zeros((1, 1))], "dw": [1], "dh": [1]}, name="data")
         palette = diverging("light") if self.signed else sequential("light")
         mapper = LinearColorMapper(palette=palette, low=-1.0 if self.signed else 0.0, high=1.0, name="mapper")

@@ -25,12 +25,10 @@ export class Lab extends EventTarget {
     this.matrices = [...root.querySelectorAll("table[data-array]")].map((table) => new Matrix(table, this));
     this.pictures = [...root.querySelectorAll("[data-figure]")].map((e) => new Picture(e, config.pictures[+e.dataset.figure], this));
     this.outputs = [...document.querySelectorAll("output[data-fact]")].map((output) => ({output, name: output.dataset.fact}));
-    this.inputs = new Map();
-    for (const input of root.querySelectorAll("[data-control]")) {
-      this.inputs.set(input.dataset.control, [...(this.inputs.get(input.dataset.control) ?? []), input]);
-    }
+    this.findInputs();
     this.listen();
     this.addTools();
+    this.alignRows();
     addSaveMenus(this);
     for (const name of Object.keys(this.values)) this.echo(name);
     this.link = new Link(early, token, freshToken, (status) => this.heard(status));
@@ -40,6 +38,16 @@ export class Lab extends EventTarget {
   }
 
   // Controls
+
+  // The inputs of each control; called again when a table of entry fields has grown.
+  findInputs() {
+    this.inputs = new Map();
+    for (const input of this.root.querySelectorAll("[data-control]")) {
+      const name = input.dataset.control;
+      this.inputs.set(name, [...(this.inputs.get(name) ?? []), input]);
+    }
+    for (const name of this.inputs.keys()) this.markMoved(name);
+  }
 
   listen() {
     this.root.addEventListener("input", (event) => {
@@ -52,12 +60,14 @@ export class Lab extends EventTarget {
       const name = target.dataset.control ?? target.dataset.entry;
       if (!name) return;
       if (target.type === "text") this.enter(name, target);
-      this.commit();
+      this.commit(name);
     });
     this.root.addEventListener("click", (event) => {
       const reset = event.target.closest("[data-reset]");
       if (reset) {
-        this.set({[reset.dataset.reset]: this.config.controls[reset.dataset.reset].default});
+        const own = [...reset.closest("figure")?.querySelectorAll("[data-control]") ?? []].map((input) => input.dataset.control);
+        const names = reset.dataset.reset ? [reset.dataset.reset] : own; // a table's button resets all its entries
+        this.set(Object.fromEntries(names.map((name) => [name, this.config.controls[name].default])));
         this.commit();
         return;
       }
@@ -74,6 +84,7 @@ export class Lab extends EventTarget {
     };
     this.root.addEventListener("pointerover", (event) => event.pointerType !== "touch" && !event.buttons && point(event));
     this.root.addEventListener("focusin", point);
+    this.listenToEntries();
     this.root.addEventListener("keydown", (event) => {
       const cell = event.target.closest?.("td[data-value]");
       const matrix = cell && this.matrixOf(cell);
@@ -84,6 +95,52 @@ export class Lab extends EventTarget {
       } else return;
       event.preventDefault();
     });
+  }
+
+  // An entry field in a table goes up and down by one step with the arrow keys, and follows a sideways drag.
+  listenToEntries() {
+    const numeric = (target) => target.matches?.("td input[data-control]") && this.config.controls[target.dataset.control].kind !== "text";
+    const move = (field, from, steps) => {
+      const name = field.dataset.control;
+      const {low, high, step, kind} = this.config.controls[name];
+      const value = Math.min(high, Math.max(low, (Math.round(from / step) + steps) * step));
+      this.set({[name]: kind === "whole" ? Math.round(value) : Number(value.toPrecision(12))});
+      field.value = writeNumber(this.values[name], this.form, this.language);
+    };
+    this.root.addEventListener("keydown", (event) => {
+      const steps = {ArrowUp: 1, ArrowDown: -1, PageUp: 10, PageDown: -10}[event.key];
+      if (!steps || !numeric(event.target)) return;
+      event.preventDefault();
+      move(event.target, this.values[event.target.dataset.control], steps);
+    });
+    this.root.addEventListener("keyup", (event) => {
+      if (/^(Arrow|Page)(Up|Down)$/.test(event.key) && numeric(event.target)) this.commit();
+    });
+    let drag = null;
+    this.root.addEventListener("pointerdown", (event) => {
+      if (event.button === 0 && numeric(event.target)) drag = {field: event.target, x: event.clientX, from: this.values[event.target.dataset.control], on: false};
+    });
+    addEventListener("pointermove", (event) => {
+      if (!drag) return;
+      const across = event.clientX - drag.x;
+      if (!drag.on && Math.abs(across) < 5) return;
+      if (!drag.on) {
+        drag.on = true;
+        drag.field.setPointerCapture(event.pointerId);
+        drag.field.blur();
+        this.root.classList.add("scrubbing");
+      }
+      move(drag.field, drag.from, Math.round(across / 6));
+    });
+    const end = () => {
+      if (drag?.on) {
+        this.root.classList.remove("scrubbing");
+        this.commit();
+      }
+      drag = null;
+    };
+    addEventListener("pointerup", end);
+    addEventListener("pointercancel", end);
   }
 
   matrixOf(cell) {
@@ -162,7 +219,7 @@ export class Lab extends EventTarget {
       }
     }
     const holder = this.root.querySelector(`.control[data-for="${name}"]`);
-    holder?.classList.toggle("moved", value !== control.default);
+    this.markMoved(name);
     const entry = holder?.querySelector(`[data-entry="${name}"]`);
     if (entry) entry.value = this.written(value, control);
     for (const part of this.root.querySelectorAll(`[data-when="${name}"]`)) {
@@ -174,6 +231,19 @@ export class Lab extends EventTarget {
     }
   }
 
+  // Controls and entries away from the textbook value say so, and offer the way back.
+  markMoved(name) {
+    const moved = this.values[name] !== this.config.controls[name].default;
+    this.root.querySelector(`.control[data-for="${name}"]`)?.classList.toggle("moved", moved);
+    for (const input of this.inputs.get(name) ?? []) {
+      const cell = input.closest("td");
+      if (!cell) continue;
+      cell.classList.toggle("moved", moved);
+      const figure = cell.closest("figure");
+      figure.classList.toggle("moved", figure.querySelector("td.moved") !== null);
+    }
+  }
+
   written(value, control) {
     if (control.kind === "whole") return writeNumber(value, "0", this.language);
     const decimals = String(control.step).split(".")[1]?.length ?? 0;
@@ -182,9 +252,9 @@ export class Lab extends EventTarget {
     return writeNumber(value, exact ? form : "4g", this.language);
   }
 
-  // A change is done (slider let go): the page may write it into the address.
-  commit() {
-    this.dispatchEvent(new Event("commit"));
+  // A change is done (slider let go): the page may write it into the address. `name` is the control it was made with.
+  commit(name = null) {
+    this.dispatchEvent(new CustomEvent("commit", {detail: name}));
   }
 
   reset() {
@@ -217,13 +287,22 @@ export class Lab extends EventTarget {
 
   focusControl(name) {
     const control = (this.inputs.get(name) ?? [])[0];
-    const when = control?.closest("[data-when]");
+    if (!control) return;
+    this.reveal(control);
+    control.focus();
+  }
+
+  // Brings a part of the lab into view, whatever hides it: a choice, a folded group, or its place on the page.
+  reveal(element) {
+    const when = element.closest("[data-when]");
     if (when?.hidden) {
       const holder = this.config.controls[when.dataset.when];
       this.set({[when.dataset.when]: holder.choices.find((c) => when.dataset.is.split(" ").includes(String(c)))});
     }
-    control?.focus();
-    control?.scrollIntoView({block: "nearest"});
+    const group = element.closest("details.group");
+    if (group) group.open = true;
+    const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    element.scrollIntoView({block: "nearest", behavior: still ? "auto" : "smooth"});
   }
 
   // Steps
@@ -300,14 +379,35 @@ export class Lab extends EventTarget {
     return name in this.values ? +this.values[name] : this.arrays.get(name)?.data[0];
   }
 
-  // A fact, or an element such as weights[0,2].
+  // A fact, an array that is one number, or an element such as weights[0,2].
   quote(name) {
     const element = /^(\w+)\[([\d,\s]+)\]$/.exec(name);
-    if (!element) return this.facts[name];
+    if (!element) return this.facts[name] ?? this.arrays.get(name)?.data[0];
     const state = this.arrays.get(element[1]);
     const index = element[2].split(",").map(Number);
     if (!state || index.length !== state.shape.length || index.some((i, axis) => i >= state.shape[axis])) return undefined;
     return state.data[index.reduce((at, i, axis) => at * state.shape[axis] + i, 0)];
+  }
+
+  // Tables of the same rows side by side: the words of the rows stand at the left of each line only.
+  alignRows() {
+    const align = (row) => {
+      const views = [...row.children];
+      for (const view of views) view.classList.remove("leads");
+      for (const view of views) if (view.offsetLeft <= views[0].offsetLeft + 2) view.classList.add("leads");
+    };
+    const watch = new ResizeObserver((entries) => {
+      for (const row of new Set(entries.map((entry) => entry.target.closest(".aligned")))) align(row);
+    });
+    for (const row of this.root.querySelectorAll(".aligned")) {
+      watch.observe(row);
+      for (const body of row.querySelectorAll("tbody")) watch.observe(body);
+    }
+    for (const group of this.root.querySelectorAll("details.group")) {
+      group.addEventListener("toggle", () => {
+        for (const picture of this.pictures) if (group.contains(picture.element)) picture.show();
+      });
+    }
   }
 
   // Status

@@ -12,12 +12,15 @@ import param
 
 from widgets.bars import Bars
 from widgets.control import Buttons, Together, When, control_html
+from widgets.figure import legend_html
 from widgets.heatmap import Heatmap
 from widgets.line import Lines
 from widgets.matrix import Matrix
+from widgets.plane import Plane
 from widgets.text import Text, attributes
 
-View = Matrix | Heatmap | Lines | Bars
+Picture = Heatmap | Lines | Bars | Plane
+View = Matrix | Picture
 
 
 class Fact(NamedTuple):
@@ -31,6 +34,16 @@ class Fact(NamedTuple):
         return f'<p class="fact">{escape(text.label("words", self.word))} <output data-fact="{self.name}" data-format="{self.form}">–</output></p>'
 
 
+class Legend(NamedTuple):
+    """The legend of several pictures that show the same `series`, whose rows axis `rows` names."""
+
+    series: Sequence[str]
+    rows: str | None = None
+
+    def html(self, text: Text) -> str:
+        return legend_html(self.series, text, self.rows)
+
+
 class Controls(NamedTuple):
     """Controls that stand among the views they belong to."""
 
@@ -38,17 +51,34 @@ class Controls(NamedTuple):
 
 
 class Group(NamedTuple):
-    """Views under a heading (a key of the section's `words`), with what is drawn in them said in `note` (another key)."""
+    """Views under a heading (a key of the section's `words`), with what is drawn in them said in `note` (another key).
+
+    `folded`: the reader opens it to see the views. `even`: columns of its tables stand under each other.
+    """
 
     heading: str
     views: Sequence["View | Row | Tab"]
     note: str | None = None
+    folded: bool = False
+    even: bool = False
 
 
 class Row(NamedTuple):
-    """Views side by side, as wide as they need."""
+    """Views side by side, as wide as they need.
 
-    views: Sequence[View]
+    `aligned`: tables of the same rows; the words of the rows stand once, at the left of each line.
+    `least`: width in em that a picture must have before it goes to the next line (None: 22).
+    """
+
+    views: Sequence["View | Tab | Stack"]
+    aligned: bool = False
+    least: float | None = None
+
+
+class Stack(NamedTuple):
+    """Views below each other, beside others in a row."""
+
+    views: Sequence["View | Row | Tab"]
 
 
 class Tab(NamedTuple):
@@ -70,8 +100,8 @@ class Lab(NamedTuple):
         among = [name for view in _flat(self.views) if isinstance(view, Controls) for name in _names(view.items)]
         return [*_names(self.controls), *among]
 
-    def pictures(self) -> list[Heatmap | Lines | Bars]:
-        return [view for view in _flat(self.views) if isinstance(view, Heatmap | Lines | Bars)]
+    def pictures(self) -> list[Picture]:
+        return [view for view in _flat(self.views) if isinstance(view, Picture)]
 
     def shown_arrays(self) -> set[str]:
         return {name for view in _flat(self.views) if isinstance(view, View) for name in view.arrays()}
@@ -107,25 +137,30 @@ class _Writer(NamedTuple):
         if isinstance(item, Together):
             heading = f"<legend>{escape(text.label('words', item.heading))}</legend>" if item.heading else ""
             return f'<fieldset class="together">{heading}{inner}</fieldset>'
-        return self.when(item.control, (item.value,), inner)
-
+        return self.when(item.control, item.values(), inner)
 
     def view(self, view: Any) -> str:
         if isinstance(view, Matrix):
             return view.html(self.trace, self.text)
-        if isinstance(view, Fact):
+        if isinstance(view, Fact | Legend):
             return view.html(self.text)
         if isinstance(view, Controls):
             return f'<div class="controls">{"".join(map(self.control, view.items))}</div>'
-        if not isinstance(view, Row | Tab | Group):
+        if not isinstance(view, Row | Stack | Tab | Group):
             return view.html(self.trace, self.text, self.pictures[id(view)])
         inner = "".join(map(self.view, view.views))
         if isinstance(view, Row):
-            return f'<div class="row">{inner}</div>'
+            return f"<div {attributes(class_='row aligned' if view.aligned else 'row', style=view.least and f'--least:{view.least}em')}>{inner}</div>"
+        if isinstance(view, Stack):
+            return f'<div class="stack">{inner}</div>'
         if isinstance(view, Tab):
             return self.when(view.control, view.values, inner)
         note = f" <span>{escape(self.text.label('words', view.note))}</span>" if view.note else ""
-        return f'<section class="group"><h2>{escape(self.text.label("words", view.heading))}{note}</h2>{inner}</section>'
+        heading = f"<h2>{escape(self.text.label('words', view.heading))}{note}</h2>"
+        kind = "group even" if view.even else "group"
+        if view.folded:
+            return f'<details class="{kind}"><summary>{heading}</summary>{inner}</details>'
+        return f'<section class="{kind}">{heading}{inner}</section>'
 
     def when(self, control: str, values: Sequence[Any], inner: str) -> str:
         """A part that is on show only while the control has one of these values."""
@@ -143,7 +178,7 @@ def _names(items: Sequence[Any]) -> Any:
 
 def _flat(views: Sequence[Any]) -> Any:
     for view in views:
-        if isinstance(view, (Row, Tab, Group)):
+        if isinstance(view, Row | Stack | Tab | Group):
             yield from _flat(view.views)
         else:
             yield view

@@ -10,8 +10,9 @@ export class Matrix {
     this.array = data.array;
     this.colours = data.colours;
     this.most = data.most ? +data.most : null;
-    this.form = data.form ?? null;
+    this.forms = data.form?.split(" ") ?? null;
     this.across = "across" in data;
+    this.edit = data.edit?.split(" ") ?? null;
     this.twin = table.closest("details.twin");
     this.cells = null;
     this.last = null;
@@ -30,14 +31,14 @@ export class Matrix {
     if (refit) this.fit(rows, columns, shape);
     else if (this.lookedUp) this.nameAxes();
     const most = this.most ?? (this.colours === "plain" ? 1 : data.reduce((a, v) => Math.max(a, Math.abs(v)), 0) || 1);
-    const form = this.form ?? this.lab.form;
-    const all = refit || form !== this.lastForm || most !== this.lastMost;
+    const forms = this.forms ?? [this.lab.form];
+    const all = refit || this.lab.form !== this.lastForm || most !== this.lastMost;
     for (let k = 0; k < data.length; k++) {
       if (!all && data[k] === this.last[k]) continue;
-      this.write(this.cells[k], data[k], most, form);
+      this.write(this.cells[k], data[k], most, forms[(k % columns) % forms.length]);
     }
     this.last = data;
-    this.lastForm = form;
+    this.lastForm = this.lab.form;
     this.lastMost = most;
     this.markUnseen();
     this.markPick();
@@ -80,6 +81,20 @@ export class Matrix {
     this.columns = columns;
     this.shape = shape;
     this.nameAxes();
+    if (this.edit) this.nameFields();
+  }
+
+  // Which control each entry field sets; rows that were copied need it said anew.
+  nameFields() {
+    this.cells.forEach((cell, k) => {
+      const [row, column] = [Math.floor(k / this.columns), k % this.columns];
+      const name = this.edit[column % this.edit.length].replace("{row}", row).replace("{column}", column);
+      const field = cell.firstElementChild;
+      field.dataset.control = name;
+      field.setAttribute("aria-label", this.lab.labels.controls?.[name] ?? name);
+      cell.removeAttribute("tabindex"); // the field itself can be reached
+    });
+    this.lab.findInputs();
   }
 
   nameAxes() {
@@ -99,7 +114,7 @@ export class Matrix {
       const at = this.lab.arrays.get(array)?.data[k];
       return at === undefined ? String(k) : `${k}: ${named[at]}`;
     }
-    const length = side === "rows" ? this.rows : this.columns;
+    const length = (side === "rows" ? this.rows : this.columns) ?? k + 1; // a twin that was never opened has not counted yet
     return named?.length >= length ? String(named[k]) : String(k);
   }
 
@@ -117,10 +132,11 @@ export class Matrix {
   markPick() {
     const pick = this.table.dataset.pick;
     if (!pick) return;
-    const row = this.lab.place(pick);
-    if (row === this.pickedRow) return;
-    this.pickedRow = row;
-    [...this.table.tBodies[0].rows].forEach((element, i) => element.classList.toggle("chosen", i === row));
+    const rows = pick in this.lab.values ? [+this.lab.values[pick]] : Array.from(this.lab.arrays.get(pick)?.data ?? []);
+    const now = `${this.rows}: ${rows}`;
+    if (now === this.picked) return;
+    this.picked = now;
+    [...this.table.tBodies[0].rows].forEach((element, i) => element.classList.toggle("chosen", rows.includes(i)));
   }
 
   index(cell) {

@@ -33,10 +33,10 @@ class Matrix(NamedTuple):
     takes the word of axis `vocabulary` that the array `ids` points at.
     `colours`: DIVERGING around zero up to ±`most`, SHARES from 0 to `most`, or PLAIN.
     `across`: an array of one axis stands as one row instead of one column, its title as the row's header.
-    `edit`: a pattern such as "e{row}{column}" makes the cells entry fields of those controls.
+    `edit`: a pattern such as "e{row}{column}", or one for each column, makes the cells entry fields of those controls.
     `seen`: name of an array of 0 and 1 of the same shape; cells at 0 are crossed out.
     `pick`: a control or an array that holds the row that is being looked at.
-    `form`: how numbers are written; None follows the reader's choice of digits.
+    `form`: how numbers are written, or one form for each column; None follows the reader's choice of digits.
     """
 
     array: str
@@ -44,11 +44,11 @@ class Matrix(NamedTuple):
     columns: str | None = None
     colours: str = DIVERGING
     most: float | None = None
-    edit: str | None = None
+    edit: str | Sequence[str] | None = None
     toggle: Toggle | None = None
     seen: str | None = None
     pick: str | None = None
-    form: str | None = None
+    form: str | Sequence[str] | None = None
     across: bool = False
 
     def arrays(self) -> Sequence[str]:
@@ -59,8 +59,15 @@ class Matrix(NamedTuple):
             named = " named" if self.columns else ""
             return f'<figure class="view matrix across{named}" data-save="{self.array}"><div class="scroll">{self.table(trace, text)}</div></figure>'
         title, note = escape(text.label("arrays", self.array)), escape(text.note(self.array))
-        caption = f"<figcaption><b>{title}</b> <span>{note}</span></figcaption>"
+        caption = f"<figcaption><b>{title}</b> <span>{note}</span>{self._reset(title, text)}</figcaption>"
         return f'<figure class="view matrix" data-save="{self.array}">{caption}<div class="scroll">{self.table(trace, text)}</div></figure>'
+
+    def _reset(self, title: str, text: Text) -> str:
+        """A button that brings the entries of an editable table back, on show once one of them was moved."""
+        if not self.edit:
+            return ""
+        back = escape(text.words["reset_one"])
+        return f' <button type="button" class="reset-one" data-reset aria-label="{back}: {title}" title="{back}">↺</button>'
 
     def table(self, trace: Any, text: Text, filled: bool = True) -> str:
         """The table itself; unfilled it holds one cell, and the page fills it when it is opened."""
@@ -80,8 +87,8 @@ class Matrix(NamedTuple):
             cells = "".join(self._cell(i, j, v, most, seen, text) for j, v in enumerate(grid[i]))
             rows.append(f'<tr><th scope="row">{escape(word)}</th>{cells}</tr>')
         data = attributes(
-            data_array=self.array, data_colours=self.colours, data_most=self.most, data_form=self.form, data_rows=self.rows,
-            data_columns=self.columns, data_edit=self.edit, data_toggle=json.dumps(self.toggle._asdict()) if self.toggle else None, data_across=self.across, data_seen=self.seen, data_pick=self.pick,
+            data_array=self.array, data_colours=self.colours, data_most=self.most, data_form=" ".join(_each(self.form)) or None, data_rows=self.rows,
+            data_columns=self.columns, data_edit=" ".join(_each(self.edit)) or None, data_toggle=json.dumps(self.toggle._asdict()) if self.toggle else None, data_across=self.across, data_seen=self.seen, data_pick=self.pick,
             class_="line" if line else None, data_unfilled=not filled,
         )  # fmt: skip
         head = f"<thead><tr><td></td>{head}</tr></thead>" if not line else ""
@@ -92,11 +99,19 @@ class Matrix(NamedTuple):
         hidden = seen is not None and not np.reshape(seen, -1)[j if self.across else i * (seen.size // len(seen)) + j]
         sign = None if self.colours == PLAIN else ("negative" if share < 0 else "share" if self.colours == SHARES else "positive")
         cell = attributes(data_value=repr(float(value)), class_="unseen" if hidden else None, style=f"--t:{abs(share):.3f}", data_sign=sign, tabindex=-1)
-        shown = text.number(value, self.form or "2")
+        forms = _each(self.form) or ("2",)
+        shown = text.number(value, forms[j % len(forms)])
         if self.edit:
+            patterns = _each(self.edit)
+            name = patterns[j % len(patterns)].format(row=i, column=j)
             field = attributes(
-                type="text", inputmode="decimal", data_control=self.edit.format(row=i, column=j), value=shown, maxlength=24,
-                autocomplete="off", size=5, aria_label=f"{text.label('arrays', self.array)} {i}, {j}",
+                type="text", inputmode="decimal", data_control=name, value=shown, maxlength=24, autocomplete="off", size=4,
+                aria_label=text.label("controls", name),
             )  # fmt: skip
             return f"<td {cell}><input {field}></td>"
         return f"<td {cell}>{shown}</td>"
+
+
+def _each(given: str | Sequence[str] | None) -> Sequence[str]:
+    """One text for all columns, or one for each, as a sequence."""
+    return (given,) if isinstance(given, str) else given or ()

@@ -55,6 +55,8 @@ export class Readout {
     }
     const here = this.current;
     this.pinned = true;
+    const shown = token.array && this.lab.matrices.find((m) => m.array === token.array && !m.twin)?.cell(token.index);
+    if (shown) this.lab.reveal(shown);
     this.trail.push(token.array ? {array: token.array, index: token.index, path: []} : {...here, path: token.path});
     this.ask();
   }
@@ -100,7 +102,7 @@ export class Readout {
 
   name({array, index}) {
     const matrix = this.lab.matrices.find((m) => m.array === array);
-    const words = matrix?.cells ? matrix.place(index) : index.map(String);
+    const words = matrix ? matrix.place(index) : index.map(String);
     const {labels} = this.lab;
     return [labels.arrays?.[array] ?? array, ...words].join(", ");
   }

@@ -39,14 +39,16 @@ root.addEventListener("look", () => lab.paint());
 
 // The address follows the controls when they are let go; Back and Forward bring them back.
 
-let lastPush = 0;
-lab.addEventListener("commit", () => {
+// A run of key presses on one control is one step back.
+let last = {at: -Infinity, name: null};
+lab.addEventListener("commit", ({detail: name}) => {
   const now = performance.now();
+  const run = name !== null && name === last.name && now - last.at < 800;
   rewrite((query) => {
     for (const name of [...query.keys()]) if (!reserved.includes(name)) query.delete(name);
     for (const [name, value] of lab.settings()) query.set(name, value);
-  }, now - lastPush > 800);
-  lastPush = now;
+  }, !run);
+  last = {at: now, name};
 });
 addEventListener("popstate", () => {
   const query = new URLSearchParams(location.search);
@@ -154,6 +156,9 @@ function labView(on) {
 labButton.addEventListener("click", () => labView(root.dataset.view !== "lab"));
 lab.root.querySelector(".lab-title").append(labButton);
 labView(root.dataset.view === "lab");
+
+const toLab = document.querySelector(".to-lab");
+new IntersectionObserver(([entry]) => (toLab.hidden = entry.isIntersecting)).observe(lab.root);
 
 const help = document.createElement("dialog");
 help.className = "help";

@@ -83,7 +83,7 @@ class Controls(param.Parameterized):
 
     # Letters of any script, so that an unknown word reaches `tokenize` and its explanation.
     sentence = param.String(SENTENCE, regex=r"[\w ,.!?;:'-]{0,64}", doc="Words of the vocabulary.")
-    word = param.Selector(default=0, objects=list(range(len(VOCABULARY))), doc="Word whose table entries are shown.")
+    word = param.Selector(default=0, objects=list(range(len(VOCABULARY))), doc="Word whose row of the table is followed.")
     scaled = param.Selector(default=0, objects=[0, 1], doc="Multiply the embeddings by √D before adding, as the paper does.")
     base = param.Number(10000.0, bounds=(1.0, 20000.0), step=1.0, doc="Base of the position frequencies.")
     locals().update({f"e{k}{j}": entry(k, j) for k, j in np.ndindex(EMBEDDING.shape)})
@@ -91,6 +91,7 @@ class Controls(param.Parameterized):
 
 class Trace(NamedTuple):
     ids: np.ndarray  # (T,)
+    found: np.ndarray  # (count,) positions where the followed word stands
     table: np.ndarray  # (9, 5)
     embedding: np.ndarray  # (T, 5) the chosen rows of the table
     positions: np.ndarray  # (T, 5)
@@ -98,14 +99,14 @@ class Trace(NamedTuple):
 
 
 def compute(*, sentence, word, scaled, base, **entries) -> Trace:
-    """Ids, vectors and positions of a sentence; T is its number of words. `word` only chooses the sliders on show."""
+    """Ids, vectors and positions of a sentence; T is its number of words. `word` only chooses what is followed."""
     ids = tokenize(sentence)
     table = np.stack([entries[f"e{k}{j}"] for k, j in np.ndindex(EMBEDDING.shape)]).reshape(EMBEDDING.shape)
     embedding = look_up(ids, table)  # (T, D)
     length, width = embedding.shape
     positions = sinusoidal(length, width, base)  # (T, D)
     inputs = (np.sqrt(width) * embedding if scaled else embedding) + positions
-    return Trace(ids, table, embedding, positions, inputs)
+    return Trace(ids, np.flatnonzero(ids == word), table, embedding, positions, inputs)
 
 
 def facts(trace: Trace) -> dict[str, float]:

@@ -1,0 +1,28 @@
+"""Three layers side by side in work, waiting, distance and memory, and the same against the length."""
+
+from widgets.lab import Controls, Fact, Group, Lab, Legend, Row
+from widgets.line import Lines
+from widgets.matrix import PLAIN, Matrix
+
+LENGTHS = {"x": "lengths", "x_label": "length", "y_label": "", "log": True, "log_x": True, "at": "length"}
+COST, PATH = (tuple(f"{curve}[{way}]" for way in range(3)) for curve in ("cost_curve", "path_curve"))
+
+LAB = Lab(
+    controls=("log2_t", "log2_d", "k", "dilated"),
+    views=(
+        Group("layers", (
+            Row((Fact("length", "tokens", form="0"), Fact("width", "numbers", form="0"))),
+            Matrix("comparison", rows="ways", columns="columns", colours=PLAIN, form=("3g", "0", "3g", "0")),
+            Legend(COST, rows="ways"),
+            Row((
+                Lines(COST, rows="ways", height=230, legend=False, **LENGTHS),
+                Lines(PATH, rows="ways", height=230, legend=False, **LENGTHS),
+            ), least=16),
+        )),
+        Group("square", (
+            Controls(("bytes",)),
+            Matrix("memory", columns="memories", colours=PLAIN, form="4g", across=True),
+            Lines(("memory_curve[0]", "memory_curve[1]"), rows="memories", height=190, **LENGTHS),
+        )),
+    ),
+)  # fmt: skip

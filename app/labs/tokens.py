@@ -1,0 +1,21 @@
+"""Ids of a sentence, the table they pick rows from, and the sum of word and place, on one colour scale."""
+
+from widgets.lab import Controls, Group, Lab, Row
+from widgets.matrix import PLAIN, Matrix
+
+ONE_SCALE = {"rows": "ids:vocabulary", "columns": "features", "most": 1.5, "pick": "found"}
+
+LAB = Lab(
+    controls=("sentence",),
+    views=(
+        Group("words", (Matrix("ids", columns="ids:vocabulary", colours=PLAIN, form="0", across=True),)),
+        Group("lookup", (
+            Controls(("word",)),
+            Matrix("table", rows="vocabulary", columns="features", most=1.5, edit="e{row}{column}", pick="word"),
+        )),
+        Group("sum", (
+            Controls(("scaled", "base")),
+            Row((Matrix("embedding", **ONE_SCALE), Matrix("positions", **ONE_SCALE), Matrix("inputs", **ONE_SCALE)), aligned=True),
+        )),
+    ),
+)  # fmt: skip

@@ -1,0 +1,227 @@
+"""One page in a real browser, as one student meets it: `python -m tests.bench.page [--plain]`.
+
+Keys and mouse are the browser's own input events. The page is looked at once a frame: an update counts when the frame that
+shows it has been painted. Slow lines and bytes on the wire are the relay's, so they hold for websockets too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import random
+import shutil
+import statistics
+import time
+from typing import Any, NamedTuple
+
+from playwright.async_api import Browser, Page, async_playwright
+
+from tests.bench.cohort import percentile, server
+from tests.bench.relay import Relay
+from tests.bench.serving import Served, free_port
+from tests.bench.wire import Place
+
+FLAGS = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync"
+).split()
+MBIT, ROUND_TRIP = 10.0, 0.040
+
+# How to read the numbers on show, to tell that they are live, and to find the slider of q00.
+BOOK = """
+signature: () => { const table = document.querySelector('table[data-array="output"]');
+  return table && [...table.querySelectorAll('[data-value]')].map((cell) => cell.dataset.value).join(); },
+live: () => document.documentElement.dataset.lab === 'ready',
+handle: () => document.querySelector('input[type="range"][data-control="q00"]'),
+track: () => { const box = bench.handle().getBoundingClientRect(), {min, max, value} = bench.handle(), thumb = 16;
+  const share = (value - min) / (max - min);
+  return [box.x + thumb / 2, box.width - thumb, box.y + box.height / 2, share]; },
+"""
+PLAIN = """
+source: () => window.Bokeh?.documents?.[0]?.get_model_by_name('output'),
+signature: () => { const source = bench.source(); return source ? [...source.data.value].join() : null; },
+live: () => !!bench.source() && Bokeh.documents[0].is_idle,
+deep: (selector, root = document) => { const hit = root.querySelector(selector); if (hit) return hit;
+  for (const e of root.querySelectorAll('*')) { const inner = e.shadowRoot && bench.deep(selector, e.shadowRoot); if (inner) return inner; } return null; },
+handle: () => bench.deep('.noUi-handle'),
+track: () => { const base = bench.deep('.noUi-base').getBoundingClientRect(), thumb = bench.handle().getBoundingClientRect();
+  return [base.x, base.width, thumb.y + thumb.height / 2, (thumb.x + thumb.width / 2 - base.x) / base.width]; },
+"""
+BENCH = """
+const bench = window.bench = {
+  painted: (then) => requestAnimationFrame(() => { const c = new MessageChannel(); c.port1.onmessage = then; c.port2.postMessage(0); }),
+  arm() {
+    const before = bench.signature();
+    bench.result = new Promise((resolve) => {
+      let start = null;
+      addEventListener('keydown', () => { start = performance.now(); }, {capture: true, once: true});
+      const end = setTimeout(() => resolve(null), 6000);
+      const look = () => {
+        if (bench.signature() === before) return requestAnimationFrame(look);
+        clearTimeout(end);
+        const c = new MessageChannel();
+        c.port1.onmessage = () => resolve(performance.now() - start);
+        c.port2.postMessage(0);
+      };
+      requestAnimationFrame(look);
+    });
+  },
+  watch() {
+    bench.seen = []; bench.moves = []; bench.watching = true;
+    addEventListener('pointermove', () => bench.watching && bench.moves.push(performance.now()), {capture: true});
+    let last = bench.signature();
+    const look = () => { const now = bench.signature();
+      if (now !== last) { last = now; bench.seen.push(performance.now()); }
+      if (bench.watching) requestAnimationFrame(look); };
+    requestAnimationFrame(look);
+  },
+  %s
+};
+const waitForLive = () => (document.documentElement && bench.live() ? bench.painted(() => { bench.lived = performance.now(); }) : setTimeout(waitForLive, 2));
+waitForLive();
+"""
+
+
+class Seen(NamedTuple):
+    """What a student sees. Milliseconds and kilobytes, medians where there were several."""
+
+    step_p50: float
+    step_p95: float
+    slow_step_p50: float
+    slow_step_p95: float
+    updates_per_s: float
+    freeze: float
+    settle: float
+    first_visit: float
+    second_visit: float
+    live: float
+    slow_live: float
+    cpu_per_update: float
+    chromium: str
+
+
+async def visit(browser: Browser, url: str, plain: bool) -> Page:
+    """A page in a profile of its own, once it is live."""
+    context = await browser.new_context(viewport={"width": 1280, "height": 900})
+    page = await context.new_page()
+    await page.add_init_script(BENCH % (PLAIN if plain else BOOK))
+    await come(page, url)
+    return page
+
+
+async def come(page: Page, url: str) -> None:
+    await page.goto(url)
+    for _ in range(600):
+        if await page.evaluate("bench.lived"):
+            return
+        await asyncio.sleep(0.05)
+    raise TimeoutError(f"{url} was not live within 30 s")
+
+
+async def key_steps(page: Page, count: int) -> list[float]:
+    """Time from a key on the slider to the painted numbers, for each step."""
+    await page.evaluate("bench.handle().focus()")
+    chance, times = random.Random(0), []
+    for k in range(count):
+        await page.evaluate("bench.arm()")
+        await asyncio.sleep(chance.uniform(0.03, 0.06))
+        await page.keyboard.press("ArrowRight" if (k // 10) % 2 == 0 else "ArrowLeft")
+        took = await page.evaluate("bench.result")
+        if took is None:
+            raise TimeoutError(f"key {k} changed nothing within 6 s")
+        times.append(took)
+    return times
+
+
+async def drag(page: Page, seconds: float) -> tuple[float, float, float, int]:
+    """Drags the slider at 60 moves a second: updates shown a second, the longest gap between two, time from the last move to the last, their number."""
+    cdp = await page.context.new_cdp_session(page)
+    left, width, y, share = await page.evaluate("bench.track()")
+
+    async def mouse(kind: str, at: float) -> None:
+        await cdp.send("Input.dispatchMouseEvent", {"type": kind, "x": left + width * at, "y": y, "button": "left", "buttons": 1, "clickCount": 1})
+
+    await mouse("mouseMoved", share)
+    await mouse("mousePressed", share)
+    await asyncio.sleep(0.3)
+    await page.evaluate("bench.watch()")
+    begin, moves = time.perf_counter(), []
+    count = int(60 * seconds)
+    phase = 1 - share  # of three sweeps to the ends and back, beginning where the handle stands
+    for k in range(count):
+        sweep = abs((phase + 3 * k / count) % 2 - 1)
+        moves.append(asyncio.create_task(mouse("mouseMoved", 0.04 + 0.92 * sweep)))
+        await asyncio.sleep(begin + (k + 1) / 60 - time.perf_counter())
+    await asyncio.gather(*moves)
+    await asyncio.sleep(1.5)
+    await mouse("mouseReleased", sweep)
+    seen, moved = await page.evaluate("(bench.watching = false, [bench.seen, bench.moves])")
+    stop = max(moved)
+    during = [t for t in seen if t <= stop]
+    gaps = [b - a for a, b in zip([min(moved), *during], [*during, stop])]
+    return len(during) / ((stop - min(moved)) / 1000), max(gaps), max([0.0] + [t - stop for t in seen if t > stop]), len(seen)
+
+
+async def measure(served: Served, slow: Relay, meter: Relay, *, plain: bool, steps: int = 60, seconds: float = 4.0, visits: int = 3) -> Seen:
+    query = "" if plain else "?page=three_tokens&lang=en"
+
+    def url(port: int) -> str:
+        return Place(port, served.place.app).origin + served.place.app + query
+
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
+        await (await visit(browser, url(served.port), plain)).context.close()  # the server's and the browser's own first time
+
+        before = meter.down.carried
+        page = await visit(browser, url(meter.port), plain)
+        await asyncio.sleep(1.0)
+        first = meter.down.carried - before
+        await come(page, url(meter.port))
+        await asyncio.sleep(1.0)
+        second = meter.down.carried - before - first
+        await page.context.close()
+
+        lives, slow_lives = [], []
+        for _ in range(visits):
+            page = await visit(browser, url(served.port), plain)
+            lives.append(await page.evaluate("bench.lived"))
+            await page.context.close()
+        for _ in range(visits):
+            page = await visit(browser, url(slow.port), plain)
+            slow_lives.append(await page.evaluate("bench.lived"))
+            if len(slow_lives) < visits:
+                await page.context.close()
+        slow_times = (await key_steps(page, 10 + steps // 2))[10:]
+        await page.context.close()
+
+        page = await visit(browser, url(served.port), plain)
+        times = (await key_steps(page, 10 + steps))[10:]
+        cpu = served.reading().cpu
+        rate, freeze, settle, count = await drag(page, seconds)
+        cpu = served.reading().cpu - cpu
+        chromium = browser.version
+        await browser.close()
+    return Seen(
+        statistics.median(times), percentile(times, 0.95), statistics.median(slow_times), percentile(slow_times, 0.95), rate, freeze, settle,
+        first / 1000, second / 1000, statistics.median(lives), statistics.median(slow_lives), 1000 * cpu / max(1, count), chromium,
+    )  # fmt: skip
+
+
+def look(*, plain: bool, **how: Any) -> Seen:
+    """Starts a server with its relays and measures one page of it."""
+    ports = free_port(), free_port()
+    with server(plain=plain, names=ports) as served:
+        with Relay(served.port, mbit=MBIT, round_trip=ROUND_TRIP, port=ports[0]) as slow, Relay(served.port, port=ports[1]) as meter:
+            return asyncio.run(measure(served, slow, meter, plain=plain, **how))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--plain", action="store_true", help="plain Panel instead of the book")
+    parser.add_argument("--steps", type=int, default=60)
+    args = parser.parse_args()
+    for name, value in look(plain=args.plain, steps=args.steps)._asdict().items():
+        print(f"{name:15} {value if isinstance(value, str) else round(value, 1)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,193 @@
+"""One person in front of one page: opens it, presses keys, drags, reads tables. Notices every foreign request and error."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Callable
+from urllib.parse import urlencode, urlparse
+
+import numpy as np
+from playwright.sync_api import Browser, Locator, Page
+
+from app.prose import quotable, quote
+from content import toc
+from content.numbers import write_number
+
+LANGUAGES = ("en", "ru", "uk")
+LOOKS = ("light", "dark", "projector")
+CORE = ("three_tokens", "position", "tanh_chain", "masks")
+WRITTEN = toc.written()
+SLIDER = {"three_tokens": "q00", "position": "position", "tanh_chain": "w_h", "masks": "s1"}
+PATIENCE = 8.0  # seconds until an expectation has failed
+READ_TABLES = """() =>
+  [...document.querySelectorAll("table[data-array]")].filter((table) => table.closest("details.twin")?.open ?? true).map((table) => [
+    table.dataset.array,
+    [...table.querySelectorAll("td[data-value]")].map((cell) =>
+      [cell.dataset.value, cell.querySelector("input")?.value ?? cell.textContent, table.dataset.form ?? null]),
+  ])"""
+READ_PROSE = """() => [...document.querySelectorAll("output[data-fact]")].map((output) =>
+  [output.dataset.fact, output.dataset.format ?? null, output.textContent])"""
+
+
+def eventually(check: Callable[[], Any], patience: float = PATIENCE) -> Any:
+    """Tries until `check` no longer fails an assertion, and gives its result."""
+    end = time.monotonic() + patience
+    while True:
+        try:
+            return check()
+        except AssertionError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.02)
+
+
+def trace_at(section: str, **changes: Any) -> Any:
+    """What the compute module gives at the textbook setting with `changes`."""
+    return toc.load(section).trace(toc.load(section).defaults() | changes)
+
+
+class Reader:
+    """A page in a browser context of its own. Foreign hosts cannot be reached; whoever tries is written down."""
+
+    def __init__(self, browser: Browser, address: str, **context: Any) -> None:
+        self.address = address
+        self.context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, "locale": "en-GB", **context})
+        self.foreign: list[str] = []
+        self.errors: list[str] = []
+        self.forgiven: list[str] = []  # what a test provokes on purpose
+        self.page = self.turn_page()
+
+    def turn_page(self) -> Page:
+        """Another page of the same browser context, watched as the first is."""
+        page = self.context.new_page()
+        page.set_default_timeout(PATIENCE * 1000)
+        page.on("request", lambda request: self._watch(request.url))
+        page.on("websocket", lambda line: self._watch(line.url))
+        page.on("console", lambda message: message.type == "error" and self.errors.append(message.text))
+        page.on("pageerror", lambda error: self.errors.append(f"{error}\n{error.stack}"))
+        return page
+
+    def _watch(self, url: str) -> None:
+        parts = urlparse(url)
+        if parts.scheme not in ("data", "blob", "about") and parts.hostname != "localhost":
+            self.foreign.append(url)
+
+    def leave(self) -> None:
+        self.context.close()
+
+    def complaints(self) -> list[str]:
+        """Foreign requests, and errors that the test did not forgive."""
+        return self.foreign + [e for e in self.errors if not any(part in e for part in self.forgiven)]
+
+    # Going to a page
+
+    def open(self, section: str | None, lang: str = "en", **settings: Any) -> Reader:
+        """Goes to a section at these settings, or to the contents, and waits until it is live."""
+        query = {"page": section} if section else {}
+        self.go(urlencode({**query, "lang": lang, **settings}))
+        if section:
+            self.live()
+        return self
+
+    def go(self, query: str) -> Reader:
+        self.page.goto(f"{self.address}?{query}")
+        return self
+
+    def live(self, patience: float = PATIENCE) -> Reader:
+        """Waits until the lab has answered all that was asked."""
+
+        def ready() -> None:
+            assert self.status() == "ready"
+
+        eventually(ready, patience)
+        return self
+
+    def status(self) -> str | None:
+        return self.page.evaluate("document.documentElement.dataset.lab")
+
+    def query(self) -> dict[str, str]:
+        """The address's query."""
+        return self.page.evaluate("Object.fromEntries(new URLSearchParams(location.search))")
+
+    # Reading
+
+    def locate(self, selector: str) -> Locator:
+        return self.page.locator(selector)
+
+    def every_table(self) -> list[tuple[str, list[list[Any]]]]:
+        """Each table on show: its array's name, then full value, text and number format of every cell."""
+        return self.page.evaluate(READ_TABLES)
+
+    def tables(self) -> dict[str, list[list[Any]]]:
+        """Every table on show by its array's name; where two show one array, one of them."""
+        return dict(self.every_table())
+
+    def numbers(self, array: str) -> np.ndarray:
+        return np.array([float(value) for value, _, _ in self.tables()[array]])
+
+    def texts(self, array: str) -> list[str]:
+        return [text for _, text, _ in self.tables()[array]]
+
+    def prose(self) -> str:
+        return self.locate("article.prose").inner_text()
+
+    def shows(self, section: str, lang: str = "en", form: str = "2", **changes: Any) -> None:
+        """Asserts that every table and every live number in the prose is what the compute module gives at these values."""
+        trace = trace_at(section, **changes)
+
+        def same() -> None:
+            tables = self.every_table()
+            assert tables, "no table is on show"
+            for name, cells in tables:
+                values = [float(value) for value, _, _ in cells]
+                expected = np.asarray(getattr(trace, name), float).ravel()
+                assert len(values) == expected.size, f"{name} has {len(values)} cells for {expected.size} numbers"
+                np.testing.assert_allclose(values, expected, rtol=1e-12, atol=1e-12, err_msg=name)
+                written = [write_number(v, own or form, lang) for v, (_, _, own) in zip(values, cells)]
+                wrong = [(v, text, w) for v, (_, text, _), w in zip(values, cells, written) if text != w]
+                assert not wrong, f"{name} has (number, written, as it should be) {wrong[:3]}"
+            known = quotable(toc.load(section), trace)
+            for name, own, text in self.page.evaluate(READ_PROSE):
+                try:
+                    expected = write_number(quote(known, name), own or form, lang)
+                except IndexError:
+                    expected = "–"
+                assert text == expected, f"the prose has {text} for {name}, not {expected}"
+
+        eventually(same)
+
+    # Acting
+
+    def control(self, name: str) -> Locator:
+        return self.locate(f'#lab [data-control="{name}"]').first
+
+    def cell(self, array: str, at: int) -> Locator:
+        """The table cell of a number, counted along the rows."""
+        return self.locate(f'table[data-array="{array}"]').first.locator("td[data-value]").nth(at)
+
+    def press(self, name: str, key: str) -> float:
+        """Presses a key on a control; gives the value it then has."""
+        self.control(name).focus()
+        self.page.keyboard.press(key)
+        return float(self.control(name).input_value())
+
+    def drag(self, name: str, shares: list[float], release: bool = True) -> None:
+        """Drags a slider's thumb through these shares of its track."""
+        slider = self.control(name)
+        slider.scroll_into_view_if_needed()
+        box = slider.bounding_box()
+        value, low, high = slider.evaluate("(e) => [+e.value, +e.min, +e.max]")
+        thumb = 8  # half a thumb: the ends of its way lie that far inside the track
+        way = lambda share: box["x"] + thumb + share * (box["width"] - 2 * thumb)  # noqa: E731
+        self.page.mouse.move(way((value - low) / (high - low)), box["y"] + box["height"] / 2)
+        self.page.mouse.down()
+        for share in shares:
+            self.page.mouse.move(way(share), box["y"] + box["height"] / 2)
+        if release:
+            self.page.mouse.up()
+
+    def open_twins(self) -> None:
+        """Opens the table beside each picture."""
+        closed = self.locate("details.twin:not([open]) > summary:visible")
+        while closed.count():
+            closed.first.click()
