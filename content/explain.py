@@ -393,6 +393,7 @@ class Explainer:
             for f, factor in enumerate(group):
                 tokens += [{"text": " · "}] if f else []
                 inside = 2 if len(group) > 1 else (own if form in INFIX or isinstance(form, tuple) else 0)
+                inside -= k == 0 and form in (np.add, np.multiply)  # a + b + c is read from the left
                 written, budget = self._write(factor, inside if own or len(group) > 1 else 0, budget, depth + 1)
                 tokens += written
         name = CALL.get(form) if not isinstance(form, tuple) else ({"max": "max", "min": "min"}.get(REDUCE.get(form[1], "")) if form[0] == "fold" else None)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+from types import MappingProxyType
 from typing import Any, Callable, Mapping, NamedTuple
 
 import numpy as np
@@ -42,10 +44,11 @@ class Section(NamedTuple):
         return {name: parameter.default for name, parameter in control_parameters(self.controls).items()}
 
 
-def control_parameters(controls: type[param.Parameterized]) -> dict[str, param.Parameter]:
+@cache
+def control_parameters(controls: type[param.Parameterized]) -> Mapping[str, param.Parameter]:
     """The declared controls by name, in the order they were written."""
     own = [name for name in vars(controls) if name in controls.param and name != "name"]
-    return {name: controls.param[name] for name in own}
+    return MappingProxyType({name: controls.param[name] for name in own})
 
 
 def arrays(trace: Any) -> dict[str, np.ndarray]:

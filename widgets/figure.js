@@ -167,8 +167,14 @@ export class Picture {
       this.find(`marks${k}`).setv({data: {x: marked(places), y: marked(drawn)}}, {sync: false});
     });
     if (!Number.isFinite(left)) return;
-    if (log_x) this.model.x_range.setv({start: left / 1.1, end: right * 1.1});
-    else {
+    if (log_x) {
+      this.model.x_range.setv({start: left / 1.1, end: right * 1.1});
+      const axis = this.model.below[0];
+      if (this.feed.ticks) {
+        axis.ticker.setv({ticks: xs});
+        axis.setv({major_label_overrides: new Map(xs.map((v) => [v, writeNumber(v, "0", this.lab.language)]))});
+      }
+    } else {
       const room = (right - left) * 0.02 || 0.5;
       this.model.x_range.setv({start: left - room, end: right + room});
       this.tick(this.model.below[0], left, right, {count: 8, whole: !xs});

@@ -198,6 +198,8 @@ export class Lab extends EventTarget {
       this.values = {...this.values, [name]: value};
       this.echo(name);
       changed = true;
+      const folded = value !== this.config.controls[name].default && this.inputs.get(name)?.[0].closest("details.group:not([open])");
+      if (folded) folded.open = true; // a link in the prose moved what is folded away
     }
     if (changed) this.step();
     return changed;

@@ -150,7 +150,8 @@ class _Writer(NamedTuple):
             return view.html(self.trace, self.text, self.pictures[id(view)])
         inner = "".join(map(self.view, view.views))
         if isinstance(view, Row):
-            return f"<div {attributes(class_='row aligned' if view.aligned else 'row', style=view.least and f'--least:{view.least}em')}>{inner}</div>"
+            kind = "row aligned" if view.aligned else "row pictures" if view.least else "row"
+            return f"<div {attributes(class_=kind, style=view.least and f'--least:{view.least}em')}>{inner}</div>"
         if isinstance(view, Stack):
             return f'<div class="stack">{inner}</div>'
         if isinstance(view, Tab):

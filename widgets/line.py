@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, Sequence
 
-from bokeh.models import ColumnDataSource, Span
+from bokeh.models import ColumnDataSource, FixedTicker, Span
 
 from widgets.figure import HEIGHT, arrays_of, axes_of, figure_html, figure_item, frame, legend_html
 from widgets.text import Text
@@ -19,6 +19,7 @@ class Lines(NamedTuple):
     On a log axis (`log`) values that are not positive are left out: say in the section what that means.
     `at`: a control or array that holds a place on the x axis; it is marked. `low`, `high` fix the y axis.
     `first`: the place of the first element, without `x`. `band`: an array; from minus to plus its numbers the ground is shaded.
+    `legend`: whether it has its own. `ticks`: each number of `x` is a tick of a logarithmic x axis.
     `thin`: many curves of one kind, in one colour and without a legend; rows that an array lacks are left out.
     `title`: key of the label and note (None: the first series).
     """
@@ -38,6 +39,7 @@ class Lines(NamedTuple):
     band: str | None = None
     thin: bool = False
     legend: bool = True
+    ticks: bool = False
     height: int = HEIGHT
 
     def arrays(self) -> Sequence[str]:
@@ -50,6 +52,8 @@ class Lines(NamedTuple):
     def item(self, text: Text) -> dict[str, Any]:
         """The picture and how the page feeds it."""
         picture = frame(text, self.x_label, self.y_label, log=self.log, log_x=self.log_x, height=self.height)
+        if self.ticks:
+            picture.xaxis.ticker = FixedTicker(ticks=[], minor_ticks=[])
         if self.band:
             source = ColumnDataSource({"x": [], "low": [], "high": []}, name="band")
             picture.varea("x", "low", "high", source=source, fill_alpha=0.14, name="s0")
@@ -65,6 +69,6 @@ class Lines(NamedTuple):
             picture.add_layout(Span(dimension="height", line_dash="dotted", line_width=2, name="at"))
         feed = {
             "kind": "lines", "series": list(self.series), "x": self.x, "log": self.log, "log_x": self.log_x, "at": self.at,
-            "low": self.low, "high": self.high, "first": self.first, "band": self.band, "thin": self.thin,
+            "low": self.low, "high": self.high, "first": self.first, "band": self.band, "thin": self.thin, "ticks": self.ticks,
         }  # fmt: skip
         return {"item": figure_item(picture), "feed": feed}

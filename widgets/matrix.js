@@ -104,15 +104,16 @@ export class Matrix {
     if (!this.across) for (let i = 0; i < this.rows; i++) write(this.table.tBodies[0].rows[i].cells[0], this.header("rows", i));
   }
 
-  // The word for a row or column: from a named axis, looked up through an array ("ids:vocabulary"), or its number.
+  // The word for a row or column: from a named axis, looked up through an array ("ids:vocabulary", counted, or
+  // "ids::vocabulary"), or its number.
   header(side, k) {
     const axis = this.table.dataset[side] ?? "";
-    const [array, words] = axis.includes(":") ? axis.split(":") : [null, axis];
+    const [array, words] = axis.includes(":") ? axis.split(/:+/) : [null, axis];
     const named = this.lab.labels.axes?.[words];
     if (array) {
       this.lookedUp = true;
       const at = this.lab.arrays.get(array)?.data[k];
-      return at === undefined ? String(k) : `${k}: ${named[at]}`;
+      return at === undefined ? String(k) : axis.includes("::") ? String(named[at]) : `${k}: ${named[at]}`;
     }
     const length = (side === "rows" ? this.rows : this.columns) ?? k + 1; // a twin that was never opened has not counted yet
     return named?.length >= length ? String(named[k]) : String(k);

@@ -30,7 +30,7 @@ class Matrix(NamedTuple):
     """A table of one array of up to two axes.
 
     `rows` and `columns` name axes whose words stand in the section's labels (None: numbers from zero); "ids:vocabulary"
-    takes the word of axis `vocabulary` that the array `ids` points at.
+    takes the word of axis `vocabulary` that the array `ids` points at, "ids::vocabulary" without counting them.
     `colours`: DIVERGING around zero up to ±`most`, SHARES from 0 to `most`, or PLAIN.
     `across`: an array of one axis stands as one row instead of one column, its title as the row's header.
     `edit`: a pattern such as "e{row}{column}", or one for each column, makes the cells entry fields of those controls.

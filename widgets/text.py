@@ -21,11 +21,15 @@ class Text(NamedTuple):
         return str((self.labels.get("notes") or {}).get(array, ""))
 
     def headers(self, axis: str | None, length: int, trace: Any = None) -> Sequence[str]:
-        """Words of a named axis, or numbers from zero; "ids:vocabulary" looks up each element of an array."""
+        """Words of a named axis, or numbers from zero.
+
+        "ids:vocabulary" looks up each element of an array and counts them; "ids::vocabulary" does not count.
+        """
         axes = self.labels.get("axes") or {}
         array, _, words = (axis or "").rpartition(":")
         if array and trace is not None:
-            return [f"{k}: {axes[words][int(word)]}" for k, word in enumerate(getattr(trace, array))][:length]
+            looked_up = [str(axes[words][int(word)]) for word in getattr(trace, array.rstrip(":"))][:length]
+            return looked_up if array.endswith(":") else [f"{k}: {word}" for k, word in enumerate(looked_up)]
         named = axes.get(axis)
         if named and len(named) >= length:
             return [str(word) for word in named[:length]]

@@ -33,8 +33,8 @@ LAB = Lab(
             Matrix("head_output", **PICK, **MOST),
         ), folded=True, even=True),
         Group("way_back", (
-            Row((Matrix("concat", **PICK, **MOST), Matrix("output", columns="features", **PICK, **MOST)), aligned=True),
-            Matrix("w_o", rows="features", **MOST),
+            Row((Matrix("concat", columns="owner::blocks", **PICK, **MOST), Matrix("output", columns="features", **PICK, **MOST)), aligned=True),
+            Matrix("w_o", rows="features", columns="owner::blocks", **MOST),
             Matrix("contributions", rows="heads", columns="features", **MOST),
         )),
         Group("nudge", (
@@ -45,7 +45,7 @@ LAB = Lab(
             Row((
                 Matrix("shapes", rows="stages", columns="sizes", **COUNT),
                 Matrix("widths", rows="heads", columns="widths", **COUNT),
-                Matrix("parameters", rows="counted", **COUNT),
+                Matrix("parameters", rows="counted::parts", **COUNT),
             )),
             Matrix("remainder", rows="embed_dims", columns="head_counts", colours=SHARES, most=8.0, form="0"),
         ), folded=True),

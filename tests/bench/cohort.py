@@ -438,8 +438,8 @@ def main() -> None:
     )  # fmt: skip
     with server(plain=args.plain, flags=("--num-procs", str(args.num_procs)) if args.num_procs > 1 else ()) as served:
         print(told(run(served, load, wait_for_leaving=args.wait)))
-        if served.tracebacks():
-            print(f"{served.tracebacks()} tracebacks in the log\n{served.log()[-3000:]}")
+        if tracebacks := served.tracebacks():
+            print(f"{len(tracebacks)} tracebacks in the log, the first:\n{tracebacks[0]}")
 
 
 def server(*, plain: bool = False, flags: tuple[str, ...] = (), names: tuple[int, ...] = ()) -> Served:

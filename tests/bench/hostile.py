@@ -304,13 +304,13 @@ class Siege(NamedTuple):
     rss_start: float
     rss_end: float
     inside: dict[str, int]
-    tracebacks: int
+    tracebacks: tuple[str, ...]
     log_lines: int
 
     def failures(self) -> list[str]:
         said = [line for outcome in self.outcomes for line in outcome.failures()]
         said += [f"{self.inside[kind]} {kind} left" for kind in ("sessions", "sockets") if self.inside[kind]]
-        return said + ([f"{self.tracebacks} tracebacks in the log"] if self.tracebacks else [])
+        return said + ([f"{len(self.tracebacks)} tracebacks in the log, the first:\n{self.tracebacks[0]}"] if self.tracebacks else [])
 
 
 def besiege(attacks: tuple[Callable[[Place], Awaitable[str]], ...] = ATTACKS) -> Siege:
@@ -322,21 +322,20 @@ def besiege(attacks: tuple[Callable[[Place], Awaitable[str]], ...] = ATTACKS) ->
         outcomes = tuple(under(attack, served) for attack in attacks)
         time.sleep(5)
         log = served.log()
-        return Siege(outcomes, before, served.reading().rss / 1e6, served.inside(), served.tracebacks(), log.count("\n"))
+        return Siege(outcomes, before, served.reading().rss / 1e6, served.inside(), tuple(served.tracebacks()), log.count("\n"))
 
 
 def told(siege: Siege) -> str:
     lines = [
         f"{o.name:17} others' p95 {o.p95:5.1f} ms, {len(o.errors)} errors; {'alive' if o.alive else 'DEAD'}, {o.rss:.0f} MB; {o.said}" for o in siege.outcomes
     ]
-    lines.append(f"memory {siege.rss_start:.1f} MB before, {siege.rss_end:.1f} after; left {siege.inside}; {siege.tracebacks} tracebacks, {siege.log_lines} log lines")
+    lines.append(f"memory {siege.rss_start:.1f} MB before, {siege.rss_end:.1f} after; left {siege.inside}; {len(siege.tracebacks)} tracebacks, {siege.log_lines} log lines")
     return "\n".join(lines)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("attacks", nargs="*", help=f"of {', '.join(attack.__name__ for attack in ATTACKS)} (default: all)")
-    parser.add_argument("--log", action="store_true", help="print the end of the server's log")
     args = parser.parse_args()
     siege = besiege(tuple(attack for attack in ATTACKS if not args.attacks or attack.__name__ in args.attacks))
     print(told(siege))

@@ -92,8 +92,9 @@ class Served:
         self.log_file.seek(0, os.SEEK_END)
         return text
 
-    def tracebacks(self) -> int:
-        return len(re.findall("^Traceback", self.log(), re.M))
+    def tracebacks(self) -> list[str]:
+        """The tracebacks in the log, each with the line before it."""
+        return re.findall(r"(?:^.*\n)?^Traceback(?:.*\n)(?:[ \t].*\n)*.*$", self.log(), re.M)
 
     def inside(self) -> dict[str, int]:
         """What is alive in a server that was started as `tests.bench.inside`."""

@@ -30,7 +30,7 @@ class Soak(NamedTuple):
     rss_end: float
     inside_before: dict[str, int]
     inside_after: dict[str, int]
-    tracebacks: int
+    tracebacks: tuple[str, ...]
     errors: tuple[str, ...]
 
     @property
@@ -42,7 +42,7 @@ class Soak(NamedTuple):
         left = {name: (self.inside_before[name], now) for name, now in self.inside_after.items() if now > self.inside_before[name]}
         said = [f"memory grew by {100 * self.growth:.1f} %"] if abs(self.growth) > 0.05 else []
         said += [f"{name}: {before} before, {now} after" for name, (before, now) in left.items()]
-        return said + ([f"{self.tracebacks} tracebacks in the log"] if self.tracebacks else []) + list(self.errors[:5])
+        return said + ([f"{len(self.tracebacks)} tracebacks in the log, the first:\n{self.tracebacks[0]}"] if self.tracebacks else []) + list(self.errors[:5])
 
 
 async def sit(served: Served, numbers: list[int], pages: int, errors: list[str]) -> None:
@@ -77,14 +77,14 @@ def soak(pages: int = 1000) -> Soak:
         asyncio.run(open_and_close(served, pages, errors))
         seconds = time.perf_counter() - start - FORGOTTEN
         after, end = served.inside(), served.reading()
-        return Soak(pages, seconds, warm.rss / 1e6, end.rss / 1e6, before, after, served.tracebacks(), tuple(errors))
+        return Soak(pages, seconds, warm.rss / 1e6, end.rss / 1e6, before, after, tuple(served.tracebacks()), tuple(errors))
 
 
 def told(result: Soak) -> str:
     return (
         f"{result.pages} pages opened and closed in {result.seconds:.0f} s, {STEPS} steps on each\n"
         f"memory {result.rss_warm:.1f} MB after the first {WARM}, {result.rss_end:.1f} MB at the end ({100 * result.growth:+.1f} %)\n"
-        f"alive before {result.inside_before}, after {result.inside_after}; {result.tracebacks} tracebacks"
+        f"alive before {result.inside_before}, after {result.inside_after}; {len(result.tracebacks)} tracebacks"
     )
 
 

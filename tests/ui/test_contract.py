@@ -60,7 +60,7 @@ def test_command_line_address_and_page_agree(reader: Reader, section: str) -> No
 @pytest.mark.parametrize("section", CORE)
 def test_address_is_written_on_release_and_not_on_every_tick(reader: Reader, section: str) -> None:
     name = SLIDER[section]
-    reader.open(section)
+    reader.open(section).open_twins()
     length = reader.page.evaluate("history.length")
     reader.drag(name, [k / 20 for k in range(4, 16)], release=False)
     value = reader.control(name).input_value()

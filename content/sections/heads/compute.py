@@ -13,6 +13,7 @@ from content.sections.one_head.compute import INPUTS, W_K, W_Q, W_V, WORDS, Proj
 from content.sections.three_tokens.compute import Attention, attention, entropy
 
 WIDTH = INPUTS.shape[1]  # features a token, D
+MOST = 5  # heads
 
 
 class Head(NamedTuple):
@@ -109,7 +110,7 @@ def nudge(feature: int) -> param.Number:
 class Controls(param.Parameterized):
     """How many heads of which widths, which of them and which row to follow, and a nudge to that row's input."""
 
-    num_heads = param.Integer(2, bounds=(1, 5), step=1, doc="Number of heads.")
+    num_heads = param.Integer(2, bounds=(1, MOST), step=1, doc="Number of heads.")
     projections = param.Selector(default="source", objects=["source", "drawn"], doc="Where heads 1 and 2 come from.")
     d_k = param.Integer(2, bounds=(1, 5), step=1, doc="Width of queries and keys of a drawn head.")
     d_v = param.Integer(4, bounds=(1, 5), step=1, doc="Width of values of a drawn head.")
@@ -136,12 +137,14 @@ class Trace(NamedTuple):
     row_weights: np.ndarray  # (H, 7) the chosen row's weights, a row for each head
     entropy: np.ndarray  # (H,) bits, of these rows
     concat: np.ndarray  # (7, Σ d_v)
+    owner: np.ndarray  # (Σ d_v,) which head each column of concat and W_O belongs to, from 0
     w_o: np.ndarray  # (5, Σ d_v)
     output: np.ndarray  # (7, 5)
     contributions: np.ndarray  # (H, 5) what each head adds to the chosen row's output
     shapes: np.ndarray  # (8, 2) rows and columns at each stage, for the head on show
     widths: np.ndarray  # (H, 2) d_k and d_v of each head
     parameters: np.ndarray  # (H + 1,) weights of each head, then of W_O
+    counted: np.ndarray  # (H + 1,) what each of them counts: heads from 0, then MOST for W_O
     remainder: np.ndarray  # (8, 8) embed_dim modulo num_heads, both from 1
 
 
@@ -164,10 +167,11 @@ def compute(*, num_heads, projections, d_k, d_v, seed, head, row, x0, x1, x2, x3
     stages = (inputs, query, value, weights, head_output, step.concat, w_o.T, step.output)
     return Trace(
         inputs, np.array(shown), *heads[shown - 1], query, key, value, scores, weights, head_output,
-        row_weights, entropy(row_weights), step.concat, w_o, step.output, contributions,
+        row_weights, entropy(row_weights), step.concat, np.repeat(np.arange(num_heads), widths[:, 1]), w_o, step.output, contributions,
         shapes=np.array([stage.shape for stage in stages]),
         widths=widths,
         parameters=parameter_count(widths.tolist(), WIDTH),
+        counted=np.array([*range(num_heads), MOST]),
         remainder=np.arange(1, 9)[:, None] % np.arange(1, 9),
     )  # fmt: skip
 
