@@ -28,6 +28,7 @@ test-next:
 	sh tests/next.sh
 
 bench: env
+	$(BIN)/python -m tests.programs_here
 	$(BIN)/python -m tests.bench
 
 clean:

@@ -24,7 +24,7 @@ from mdit_py_plugins.front_matter import front_matter_plugin
 from content import toc
 from content.controls import check
 from content.numbers import DEFAULT, check_format, read_number, write_number
-from content.section import Section, control_parameters
+from content.section import Section, Undefined, control_parameters
 from content.strings import STRINGS
 
 NUMBER = re.compile(r"\{\{\s*([^@|}]+?)\s*(?:(@)\s*([^|}]*?)\s*)?(?:\|\s*([^}]+?)\s*)?\}\}")
@@ -84,6 +84,7 @@ def quote(known: Mapping[str, Any], name: str) -> float:
 
 
 def live_number(number: Number, known: Mapping[str, Any] | None, language: str) -> str:
+    """A number that the page's module keeps up to date, as it stands at this state; a dash where it has none."""
     try:
         text = "–" if known is None else write_number(quote(known, number.name), number.form or DEFAULT, language)
     except (KeyError, IndexError):
@@ -127,7 +128,7 @@ def mend_mathml(mathml: str) -> str:
     mathml = mathml.replace("<mo>&#x0221E;</mo>", "<mi>&#x0221E;</mi>")  # infinity is a number here, without an operator's space
     mathml = UPRIGHT.sub(lambda run: "<mi>" + re.sub("<[^>]+>", "", run[0]) + "</mi>", mathml)
     for plain, accent in ACCENTS.items():
-        found = rf"<mover>(.*?)<mo[^>]*>{re.escape(plain)}</mo></mover>"
+        found = rf"<mover(?: accent=\"true\")?>(.*?)<mo[^>]*>{re.escape(plain)}</mo></mover>"
         mathml = re.sub(found, rf'<mover accent="true">\1<mo stretchy="false">{accent}</mo></mover>', mathml)
     return mathml
 
@@ -177,6 +178,7 @@ class Compiler:
             if not front.get(key):
                 raise self.fail(f"front matter lacks {key}")
         html = self.markdown.renderer.render(tokens[1:], self.markdown.options, {})
+        html = re.sub(r"</math></span>(?=[.,;:?)»”’])", "</math></span>\u2060", html)  # no line begins with a full stop
         parts: list[str | Number] = []
         for k, piece in enumerate(html.split("\x00")):
             parts.append(piece if k % 2 == 0 else self.numbers[int(piece)])
@@ -220,14 +222,9 @@ class Compiler:
         self.outline.append(f"link {href}")
         scheme, _, rest = href.partition(":")
         rest = rest.replace("&amp;", "&")
-        tokens[at].meta["close"] = "</a>"
         env.setdefault("closing", []).append("</a>")
         if scheme == "set":
-            try:
-                quotable_at(self.section.id, rest)
-            except ValueError as error:
-                if type(error) is ValueError:  # Undefined is a legal thing to show
-                    raise self.fail(f"link set:{rest}: {error}") from None
+            self.check_setting(href, self.section.id, rest)
             address = escape(f"?page={self.section.id}&lang={self.language}&{rest}".rstrip("&"))
             return f'<a class="set" href="{address}" data-set="{escape(rest)}">'
         if scheme == "section":
@@ -237,12 +234,21 @@ class Compiler:
             if id not in toc.written():
                 env["closing"][-1] = "</span>"
                 return '<span class="planned">'
-            quotable_at(id, setting)
+            self.check_setting(href, id, setting)
             address = escape(f"?page={id}&lang={self.language}&{setting}".rstrip("&"))
             return f'<a href="{address}" data-page="{id}">'
         if scheme != "https":
             raise self.fail(f"link {href}: allowed are set:, section: and https:")
         return f'<a href="{escape(href)}" rel="noreferrer">'
+
+    def check_setting(self, href: str, id: str, setting: str) -> None:
+        """Raises `ProseError` where a section has no such setting; one without numbers is a legal thing to show."""
+        try:
+            quotable_at(id, setting)
+        except Undefined:
+            pass
+        except ValueError as error:
+            raise self.fail(f"link {href}: {error}") from None
 
     def link_close(self, tokens: Any, at: int, options: Any, env: Any) -> str:
         return env["closing"].pop()
@@ -260,6 +266,8 @@ class Compiler:
             mathml = latex2mathml.converter.convert(latex.strip(), display=display)
         except Exception as error:  # the converter raises many kinds
             raise self.fail(f"equation {latex!r}: {error!r}") from None
+        if "\\" in mathml:
+            raise self.fail(f"equation {latex!r}: has a command that the converter does not know")
         mathml = mend_mathml(mathml)
         if self.language != "en":
             mathml = re.sub(r"<mn>(\d+)\.(\d+)</mn>", r"<mn>\1,\2</mn>", mathml)
@@ -284,11 +292,11 @@ class Compiler:
 
     def mark_options(self, state: Any) -> None:
         """List items that begin with `[ ]` or `[x]` become answers to choose from."""
-        for item, paragraph, inline in zip(state.tokens, state.tokens[1:], state.tokens[2:]):
+        for item, paragraph, inline, end in zip(state.tokens, state.tokens[1:], state.tokens[2:], state.tokens[3:]):
             if item.type == "list_item_open" and inline.type == "inline" and inline.content[:4] in ("[ ] ", "[x] "):
                 item.meta["right"] = inline.content[1] == "x"
                 inline.content = inline.content[4:]
-                paragraph.hidden = True
+                paragraph.hidden = end.hidden = True
                 inline.children[0].content = inline.children[0].content[4:]
 
     def item_open(self, tokens: Any, at: int, options: Any, env: Any) -> str:
@@ -330,7 +338,7 @@ class Compiler:
         try:
             quote(quotable_at(self.section.id, setting), name)
             self.exercises[parts[0]] = Exercise(name, setting, float(given["tolerance"]))
-        except (KeyError, IndexError, ValueError) as error:
+        except (KeyError, IndexError, ValueError, TypeError) as error:
             raise self.fail(f"exercise {parts[0]}: {error}") from None
         self.outline.append(f"exercise {parts}")
         return f'<div class="ask exercise" data-exercise="{parts[0]}"><p class="asked">{self.words["exercise"]}</p>'

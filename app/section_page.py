@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -92,23 +92,33 @@ class Body:
         section, text, lab = toc.load(id), prose.load(id, language), labs.load(id)
         words = STRINGS[language]
         parameters = control_parameters(section.controls)
-        view_text = Text(text.labels, words, lambda value, form: write_number(value, form, language))
         try:
             trace, self.undefined = section.trace(values), ""
         except Undefined as undefined:
             trace, self.undefined = None, str((text.labels.get("undefined") or {}).get(undefined.reason, undefined))
         self.title, self.summary = text.title, text.summary
         self.prose = Markup(text.html(section, trace, language))
-        self.lab = Markup(lab.html(trace, parameters, values, view_text, hide))
+        self.lab = Markup(lab.html(trace, parameters, values, view_text(id, language), hide))
         self.pictures = bool(lab.pictures())
         config = {
             "page": id, "language": language, "words": {k: v for k, v in words.items() if isinstance(v, str)},
             "labels": text.labels, "controls": describe(parameters, values), "code": prose.load(id, "en").code,
-            "pictures": [picture.item(view_text) for picture in lab.pictures()],
+            "pictures": pictures(id, language),
             "palettes": {look: [palette.diverging(look), palette.sequential(look)] for look in palette.LOOKS} if lab.pictures() else {},
             "bokeh": assets.url("bokeh.min.js"),
         }  # fmt: skip
         self.config = Markup(json.dumps(config, ensure_ascii=False).replace("</", "<\\/"))
+
+
+def view_text(id: str, language: str) -> Text:
+    """What the views of a section need to write themselves in a language."""
+    return Text(prose.load(id, language).labels, STRINGS[language], lambda value, form: write_number(value, form, language))
+
+
+@cache
+def pictures(id: str, language: str) -> list[dict[str, Any]]:
+    """A section's pictures as BokehJS embeds them: a tenth of a second to make, and the same in every state."""
+    return [picture.item(view_text(id, language)) for picture in labs.load(id).pictures()]
 
 
 @lru_cache(maxsize=128)

@@ -1,7 +1,7 @@
-"""One message from a page and its answer: a step of the lab, the arithmetic of a number, or an answer to a question.
+"""One message from a page and its answer: a step of the lab, the arithmetic of a number, a checked exercise, a wish to train.
 
-Nothing is remembered between messages. A step carries every control, its answer every array, so a dropped
-socket, another process or a restart loses nothing.
+Nothing is remembered between messages, but for training, which has its own desk. A step carries every control, its
+answer every array, so a dropped socket, another process or a restart loses nothing.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Any, Mapping, NamedTuple
 
 import numpy as np
 
-from app import prose
+from app import prose, training
 from content import toc
 from content.controls import check, shown
 from content.explain import Explainer
 from content.section import Section, Undefined, arrays
 
 LARGE = 1024  # bytes; the page says which arrays of this size it already holds
-KINDS = ("step", "explain", "check")
+KINDS = ("step", "explain", "check", *training.KINDS)
 
 
 class Refused(ValueError):
@@ -49,7 +49,7 @@ def answer(text: Any) -> tuple[str, bytes]:
         head, body = take(message)
     except Undefined as undefined:
         head, body = {"undefined": undefined.reason}, b""
-    except Refused as refused:
+    except (Refused, training.Malformed) as refused:
         head, body = {"error": str(refused)}, b""
     return json.dumps({"id": id, **head}), body
 
@@ -66,12 +66,16 @@ def take(message: Any) -> tuple[dict[str, Any], bytes]:
     section = toc.load(page)
     if kind == "check":
         return judge(section, message), b""
+    if kind in training.KINDS and kind != "train":
+        return training.answer(message, None), b""
     given = message.get("values")
     if not isinstance(given, dict) or len(given) > 200:
         raise Refused("values is an object with every control of the section")
     values, problems = check(section, given, complete=True)
     if problems:
         raise Refused(str(problems[0]))
+    if kind == "train":
+        return training.answer(message, values), b""
     if kind == "explain":
         return explain(section, values, message), b""
     have = message.get("have", {})
@@ -91,6 +95,9 @@ def step(page: str, values: tuple[tuple[str, Any], ...]) -> Step:
         digest = hashlib.blake2b(data, digest_size=8).hexdigest() if len(data) > LARGE else None
         packed.append((name, list(array.shape), digest, data))
     return Step({name: float(fact) for name, fact in section.facts(trace).items()}, tuple(packed))
+
+
+training.on_finished(step.cache_clear)  # a section may show the run
 
 
 def pack(state: Step, have: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:

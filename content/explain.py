@@ -37,7 +37,7 @@ MOVES_FIRST = {
 }  # fmt: skip
 MOVES_LIST = {np.stack, np.concatenate, np.vstack, np.hstack, np.column_stack}
 MOST_TERMS = 8  # of a sum or product on one line
-MOST_LEAVES = 12  # numbers on one line
+MOST_LEAVES = 16  # numbers on one line
 
 
 class Traced(np.lib.mixins.NDArrayOperatorsMixin):
@@ -285,12 +285,22 @@ class Explainer:
     def _place(self, cell: Cell) -> Place | None:
         """Where on the page a cell stands as an element of an array of the trace."""
         if id(cell.array) not in self.places and id(cell.array) not in self.parts:
-            return None
+            return self._behind(cell.array, cell.at)
         index = tuple(map(int, np.unravel_index(cell.at, np.shape(_plain(cell.array)))))
         if id(cell.array) in self.places:
             return Place("array", self.places[id(cell.array)], index)
         name, k = self.parts[id(cell.array)]
         return Place("array", name, (k, *index))
+
+    def _behind(self, view: Any, at: int) -> Place | None:
+        """Where an element of a plain array that is only a view (a transpose, a slice) stands in the array behind it."""
+        behind = view.base if isinstance(view, np.ndarray) else None
+        if behind is None or id(behind) not in self.places:
+            return None
+        start = view.__array_interface__["data"][0] - behind.__array_interface__["data"][0]  # bytes
+        offset = start + int(np.dot(np.unravel_index(at, view.shape), view.strides))
+        index = np.unravel_index(offset // behind.itemsize, behind.shape)
+        return Place("array", self.places[id(behind)], tuple(map(int, index)))
 
     def _expression(self, cell: Cell, path: tuple[int, ...], own: Place | None = None) -> Expression:
         """Follow moves back to a place on the page (other than its `own`), a control, a constant or an operation."""
@@ -339,7 +349,7 @@ class Explainer:
             return float(expression.form(*numbers))
 
     def line(self, expression: Expression) -> list[dict[str, Any]]:
-        """One level of arithmetic as tokens: {"text"}, or {"value"} with "array"+"index", "control" or "path"."""
+        """One level of arithmetic as tokens: {"text"}, or {"value"} with "array"+"index" and/or "control", or "path"."""
         if expression.form is None:
             return [self._leaf(expression)]
         return self._write(expression, 0, MOST_LEAVES, depth=0)[0]
@@ -350,6 +360,9 @@ class Explainer:
         token: dict[str, Any] = {"value": expression.value}
         if expression.place and expression.place.kind == "array":
             token |= {"array": expression.place.name, "index": list(expression.place.index)}
+            behind = self._expression(expression.cell, expression.path, own=expression.place)
+            if behind.place and behind.place.kind == "control":  # the page may show its slider and not the array
+                token["control"] = behind.place.name
         elif expression.place:
             token["control"] = expression.place.name
         elif expression.form is not None:
@@ -359,7 +372,7 @@ class Explainer:
     def _write(self, expression: Expression, strength: int, budget: int, depth: int) -> tuple[list[dict[str, Any]], int]:
         """Tokens of an expression inside one of binding `strength`, and what is left of the budget of numbers."""
         form = expression.form
-        if form is None or depth > 3 or budget <= 1 < depth or (depth and form in EXTREMES):
+        if form is None or depth > 3 or (depth and (budget <= 1 or form in EXTREMES)):
             return [self._leaf(expression)], budget - 1
         operands = self.operands(expression)
         if form == ("pairs",):
@@ -385,6 +398,7 @@ class Explainer:
             groups, joint, own = [(operand,) for operand in operands], ", ", 0
         tokens: list[dict[str, Any]] = []
         shown = groups if len(groups) <= MOST_TERMS else [*groups[: MOST_TERMS - 2], None, groups[-1]]
+        each = max(1, budget // sum(len(group) for group in shown if group))  # all terms are told as far as the others
         for k, group in enumerate(shown):
             tokens += [{"text": joint}] if k else []
             if group is None:
@@ -394,7 +408,8 @@ class Explainer:
                 tokens += [{"text": " · "}] if f else []
                 inside = 2 if len(group) > 1 else (own if form in INFIX or isinstance(form, tuple) else 0)
                 inside -= k == 0 and form in (np.add, np.multiply)  # a + b + c is read from the left
-                written, budget = self._write(factor, inside if own or len(group) > 1 else 0, budget, depth + 1)
+                written, left = self._write(factor, inside if own or len(group) > 1 else 0, each, depth + 1)
+                budget -= each - left
                 tokens += written
         name = CALL.get(form) if not isinstance(form, tuple) else ({"max": "max", "min": "min"}.get(REDUCE.get(form[1], "")) if form[0] == "fold" else None)
         if name:

@@ -31,7 +31,8 @@ class Bars(NamedTuple):
 
     def html(self, trace: Any, text: Text, number: int) -> str:
         legend = legend_html(self.series, text, self.rows)
-        return figure_html(number, self.title or self.arrays()[0], self.arrays(), trace, text, self.height, legend, axes_of(self.series, self.rows, self.names))
+        axes = axes_of(self.series, self.rows, self.names)
+        return figure_html(number, self.title or self.arrays()[0], self.arrays(), trace, text, self.height, legend, axes)
 
     def item(self, text: Text) -> dict[str, Any]:
         """The picture and how the page feeds it."""

@@ -42,29 +42,49 @@ function places(low, high, count) {
 
 export class Picture {
   constructor(element, {item, feed}, lab) {
-    Object.assign(this, {element, item, feed, lab, view: null});
+    Object.assign(this, {element, item, feed, lab, view: null, seen: true});
     this.plot = element.querySelector(".plot");
   }
 
   async draw(Bokeh) {
+    const plane = this.feed.kind === "plane" && (await import("./plane.js"));
     const manager = await Bokeh.embed.embed_item(this.item, this.plot);
     this.view = [...manager.roots][0];
     this.model = this.view.model;
+    this.surface = this.view.canvas_view.events_el;
+    this.surface.removeAttribute("tabindex"); // BokehJS makes it a stop of the Tab key, where there is nothing to do
     this.named = (name) => [...this.model.select({name})];
-    if (this.feed.kind === "plane") this.part = new (await import("./plane.js")).Plane(this);
+    if (plane) this.part = new plane.Plane(this);
     this.paint();
     this.show();
     this.listen();
+    new ResizeObserver(() => this.scale !== this.size() / 12 && this.paint()).observe(this.plot);
+    const watch = new IntersectionObserver((entries) => {
+      this.seen = entries.at(-1).isIntersecting;
+      this.show();
+    }, {rootMargin: "150px"});
+    watch.observe(this.plot);
   }
 
   find(name) {
     return this.model.document.get_model_by_name(name);
   }
 
+  // Words of a picture are as large as the look wants them, and grow with those of a lab that fills the screen.
+  size() {
+    return Math.max(parseFloat(css("--plot-size")) || 12, Math.round(0.86 * parseFloat(getComputedStyle(this.element).fontSize)));
+  }
+
   // Colours and sizes of the page's look.
   paint() {
     if (!this.view) return;
-    const [ink, rule, size] = [css("--soft"), css("--rule"), css("--plot-size") || "12px"];
+    const [ink, rule, size] = [css("--soft"), css("--rule"), `${this.size()}px`];
+    this.scale = this.size() / 12; // larger words need a larger picture
+    this.height ??= this.model.height;
+    if (this.model.sizing_mode === "stretch_width") {
+      this.model.setv({height: Math.round(this.height * this.scale)});
+      this.plot.style.minHeight = `${this.model.height}px`;
+    }
     const font = "Inter, sans-serif"; // families that are sure to load: BokehJS waits for them
     for (const side of ["below", "left"]) {
       for (const axis of this.model[side]) {
@@ -102,12 +122,23 @@ export class Picture {
     axis.setv({major_label_overrides: words});
   }
 
+  // Whole places from zero with the words of a named axis, or with their numbers; "ids:vocabulary" takes the words of an array's elements.
+  nameOrTick(axis, names, length, count = 8) {
+    const [array, key] = names?.includes(":") ? names.split(":") : [null, names];
+    const named = this.lab.labels.axes?.[key];
+    const words = array ? this.numbers(array)?.map((id) => named?.[id]) : named;
+    if (!(words?.length >= length)) return this.tick(axis, -0.5, length - 0.5, {count, whole: true});
+    axis.ticker.setv({ticks: Array.from({length}, (_, i) => i)});
+    axis.setv({major_label_overrides: new Map(words.slice(0, length).map((word, i) => [i, String(word)]))});
+  }
+
   at() {
     return this.feed.at ? this.find("at") : null;
   }
 
+  // A picture that is scrolled out of view waits, whatever happens, until it comes near.
   show() {
-    if (!this.view || this.element.closest("[hidden], details.group:not([open])")) return;
+    if (!this.view || !this.seen || this.element.closest("[hidden], details.group:not([open])")) return;
     this.part ? this.part.show() : this[this.feed.kind]();
   }
 
@@ -124,8 +155,8 @@ export class Picture {
       this.find("mapper").setv({low: this.feed.signed ? -most : 0, high: most});
       this.model.x_range.setv({start: -0.5, end: columns - 0.5});
       this.model.y_range.setv({start: rows - 0.5, end: -0.5});
-      this.tick(this.model.below[0], -0.5, columns - 0.5, {count: 8, whole: true});
-      this.tick(this.model.left[0], -0.5, rows - 0.5, {count: 8, whole: true});
+      this.nameOrTick(this.model.below[0], this.feed.column_names, columns);
+      this.nameOrTick(this.model.left[0], this.feed.row_names, rows);
     }
     if (this.feed.row) {
       const row = Math.min(this.lab.place(this.feed.row), rows - 1);
@@ -172,7 +203,8 @@ export class Picture {
       const axis = this.model.below[0];
       if (this.feed.ticks) {
         axis.ticker.setv({ticks: xs});
-        axis.setv({major_label_overrides: new Map(xs.map((v) => [v, writeNumber(v, "0", this.lab.language)]))});
+        const word = (v, i) => (xs.length > 5 && i % 2 ? "" : writeNumber(v, "0", this.lab.language));
+        axis.setv({major_label_overrides: new Map(xs.map((v, i) => [v, word(v, i)]))});
       }
     } else {
       const room = (right - left) * 0.02 || 0.5;
@@ -208,12 +240,7 @@ export class Picture {
     const [start, end] = nice(bottom, top);
     this.model.y_range.setv({start, end: end + (high === null ? (end - start) * 0.04 : 0)});
     this.tick(this.model.left[0], start, end);
-    const axis = this.model.below[0];
-    const words = this.lab.labels.axes?.[names];
-    if (words?.length >= count) {
-      axis.ticker.setv({ticks: Array.from({length: count}, (_, i) => i)});
-      axis.setv({major_label_overrides: new Map(words.slice(0, count).map((word, i) => [i, String(word)]))});
-    } else this.tick(axis, 0, count - 1, {count: 12, whole: true});
+    this.nameOrTick(this.model.below[0], names, count, 12);
   }
 
   // What is under the pointer tells its arithmetic, as in the tables: a cell, a bar, or the nearest point of a curve.
@@ -271,6 +298,8 @@ export class Picture {
   }
 
   async export(kind) {
+    this.seen = true;
+    this.show();
     const canvas = this.view.export(kind === "svg" ? "svg" : "png", true);
     return canvas.to_blob();
   }

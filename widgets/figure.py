@@ -49,15 +49,19 @@ def figure_item(picture: figure) -> dict[str, Any]:
     return json_item(picture)
 
 
-def figure_html(number: int, key: str, arrays: Sequence[str], trace: Any, text: Text, height: int, legend: str = "", axes: Axes = {}, kind: str = "") -> str:
+def figure_html(
+    number: int, key: str, arrays: Sequence[str], trace: Any, text: Text, height: int, legend: str = "", axes: Axes = {}, kind: str = ""
+) -> str:  # fmt: skip
     """Caption, an empty box of the picture's height (so that nothing jumps), and the table twins, collapsed.
 
     `axes` names the rows and columns of the twins by array; `kind` is a class for the stylesheet.
     """
     title, note = escape(text.label("arrays", key)), escape(text.note(key))
-    tables = "".join(Matrix(name, *axes.get(name, ()), colours=PLAIN, form="4g").table(trace, text, filled=False) for name in arrays)
+    twins = (Matrix(name, *axes.get(name, ()), colours=PLAIN, form="4g") for name in arrays)
+    tables = "".join(twin.table(trace, text, filled=False) for twin in twins)
     return (
-        f'<figure class="view picture{kind and " " + kind}" data-figure="{number}" data-save="{key}"><figcaption><b>{title}</b> <span>{note}</span></figcaption>{legend}'
+        f'<figure class="view picture {kind}" data-figure="{number}" data-save="{key}">'
+        f"<figcaption><b>{title}</b> <span>{note}</span></figcaption>{legend}"
         f'<div class="plot" style="min-height:{height}px" role="img" aria-label="{title}. {note}"></div>'
         f'<details class="twin"><summary>{escape(text.words["numbers"])}</summary><div class="scroll" tabindex="0">{tables}</div></details></figure>'
     )

@@ -35,6 +35,7 @@ export class Lab extends EventTarget {
     this.first = this.values;
     this.link.connect();
     if (this.pictures.length) this.drawPictures();
+    for (const panel of root.querySelectorAll("[data-training]")) import("./training.js").then(({Training}) => new Training(panel, this));
   }
 
   // Controls
@@ -73,7 +74,7 @@ export class Lab extends EventTarget {
       }
       const cell = event.target.closest("td[data-value]");
       const matrix = cell && this.matrixOf(cell);
-      if (!matrix || event.target.tagName === "INPUT") return;
+      if (!matrix?.cells || event.target.tagName === "INPUT") return;
       if (matrix.table.dataset.toggle && this.toggleBit(matrix, cell)) return;
       this.readout.pin(matrix.array, matrix.index(cell));
     });
@@ -88,7 +89,7 @@ export class Lab extends EventTarget {
     this.root.addEventListener("keydown", (event) => {
       const cell = event.target.closest?.("td[data-value]");
       const matrix = cell && this.matrixOf(cell);
-      if (!matrix || event.target.tagName === "INPUT") return;
+      if (!matrix?.cells || event.target.tagName === "INPUT") return;
       if (event.key.startsWith("Arrow")) matrix.move(cell, event.key);
       else if (event.key === "Enter" || event.key === " ") {
         if (!(matrix.table.dataset.toggle && this.toggleBit(matrix, cell))) this.readout.pin(matrix.array, matrix.index(cell));
@@ -99,10 +100,11 @@ export class Lab extends EventTarget {
 
   // An entry field in a table goes up and down by one step with the arrow keys, and follows a sideways drag.
   listenToEntries() {
-    const numeric = (target) => target.matches?.("td input[data-control]") && this.config.controls[target.dataset.control].kind !== "text";
+    const control = (field) => this.config.controls[field.dataset.control];
+    const numeric = (target) => target.matches?.("td input[data-control]") && control(target).kind !== "text";
     const move = (field, from, steps) => {
       const name = field.dataset.control;
-      const {low, high, step, kind} = this.config.controls[name];
+      const {low, high, step, kind} = control(field);
       const value = Math.min(high, Math.max(low, (Math.round(from / step) + steps) * step));
       this.set({[name]: kind === "whole" ? Math.round(value) : Number(value.toPrecision(12))});
       field.value = writeNumber(this.values[name], this.form, this.language);
@@ -118,7 +120,8 @@ export class Lab extends EventTarget {
     });
     let drag = null;
     this.root.addEventListener("pointerdown", (event) => {
-      if (event.button === 0 && numeric(event.target)) drag = {field: event.target, x: event.clientX, from: this.values[event.target.dataset.control], on: false};
+      if (event.button !== 0 || !numeric(event.target)) return;
+      drag = {field: event.target, x: event.clientX, from: this.values[event.target.dataset.control], on: false};
     });
     addEventListener("pointermove", (event) => {
       if (!drag) return;
@@ -182,9 +185,14 @@ export class Lab extends EventTarget {
     const toggle = JSON.parse(matrix.table.dataset.toggle);
     const [row, column] = matrix.index(cell);
     const whole = String(this.values[toggle.by_column[0]]) === toggle.by_column[1];
+    const state = this.arrays.get(matrix.array);
     const bits = Array.from({length: matrix.columns}, (_, j) =>
-      whole ? (this.values[toggle.bits][j] ?? "1") : String(this.arrays.get(matrix.array).data[row * matrix.columns + j]));
+      whole ? (this.values[toggle.bits][j] ?? "1") : String(state.data[row * matrix.columns + j]));
     bits[column] = bits[column] === "1" ? "0" : "1";
+    // The cells follow at once; where nothing is left to see, no numbers come to do it.
+    const data = state.data.map((bit, k) => (k % matrix.columns === column && (whole || k === row * matrix.columns + column) ? +bits[column] : bit));
+    this.arrays.set(matrix.array, {...state, data});
+    matrix.show();
     this.set({...(whole ? {} : {[toggle.sets[0]]: toggle.sets[1], [toggle.row]: row}), [toggle.bits]: bits.join("")});
     this.commit();
     return true;
@@ -198,8 +206,8 @@ export class Lab extends EventTarget {
       this.values = {...this.values, [name]: value};
       this.echo(name);
       changed = true;
-      const folded = value !== this.config.controls[name].default && this.inputs.get(name)?.[0].closest("details.group:not([open])");
-      if (folded) folded.open = true; // a link in the prose moved what is folded away
+      const folded = this.inputs.get(name)?.[0].closest("details.group:not([open])");
+      if (folded && value !== this.config.controls[name].default) folded.open = true; // a link moved what is folded away
     }
     if (changed) this.step();
     return changed;
@@ -323,15 +331,20 @@ export class Lab extends EventTarget {
     while (this.wanted && this.link.open) {
       this.wanted = false;
       if (this.status === "ready") this.say("busy");
+      let heard;
       try {
         // The very first step was asked for while the page loaded.
         const answer = (this.first === this.values && this.link.first) || this.ask({kind: "step", values: this.values, have: this.digests});
         this.first = null;
-        const {head, body} = await answer;
-        this.take(head, body);
+        heard = await answer;
       } catch {
         this.wanted = true; // the line broke: the newest values go up again when it is back
         break;
+      }
+      try {
+        this.take(heard.head, heard.body);
+      } catch (error) {
+        reportError(error); // a view's mistake must not stop the lab
       }
     }
     this.flying = false;
@@ -367,13 +380,17 @@ export class Lab extends EventTarget {
   }
 
   show() {
-    for (const matrix of this.matrices) matrix.show();
+    const folded = (matrix) => matrix.table.closest("details.group:not([open])");
+    for (const matrix of this.matrices) if (!folded(matrix)) matrix.show();
+    clearTimeout(this.unhurried); // tables that are folded away follow when the drag rests
+    this.unhurried = setTimeout(() => this.matrices.filter(folded).forEach((matrix) => matrix.show()), 80);
     for (const picture of this.pictures) picture.show();
     for (const one of this.outputs) {
       const value = this.quote(one.name);
       const text = value === undefined ? "–" : writeNumber(value, one.output.dataset.format ?? this.form, this.language);
       if (text !== one.output.textContent) one.output.textContent = text;
     }
+    this.dispatchEvent(new Event("numbers"));
   }
 
   // A number that says where to look: a control or an array of one element.
@@ -393,13 +410,20 @@ export class Lab extends EventTarget {
 
   // Tables of the same rows side by side: the words of the rows stand at the left of each line only.
   alignRows() {
-    const align = (row) => {
+    const align = (row, again) => {
       const views = [...row.children];
+      const leads = (view) => view.offsetLeft <= views[0].offsetLeft + 2;
+      if (!again && views.every((view) => leads(view) === view.classList.contains("leads"))) return;
       for (const view of views) view.classList.remove("leads");
-      for (const view of views) if (view.offsetLeft <= views[0].offsetLeft + 2) view.classList.add("leads");
+      for (const view of views) if (leads(view)) view.classList.add("leads");
     };
     const watch = new ResizeObserver((entries) => {
-      for (const row of new Set(entries.map((entry) => entry.target.closest(".aligned")))) align(row);
+      const rows = new Map();
+      for (const {target} of entries) {
+        const row = target.closest(".aligned");
+        rows.set(row, rows.get(row) || target === row); // another width of the row itself may need fewer lines
+      }
+      for (const [row, again] of rows) align(row, again);
     });
     for (const row of this.root.querySelectorAll(".aligned")) {
       watch.observe(row);
@@ -407,6 +431,7 @@ export class Lab extends EventTarget {
     }
     for (const group of this.root.querySelectorAll("details.group")) {
       group.addEventListener("toggle", () => {
+        for (const matrix of this.matrices) if (group.contains(matrix.table)) matrix.show();
         for (const picture of this.pictures) if (group.contains(picture.element)) picture.show();
       });
     }

@@ -18,9 +18,10 @@ from widgets.line import Lines
 from widgets.matrix import Matrix
 from widgets.plane import Plane
 from widgets.text import Text, attributes
+from widgets.training import Training
 
 Picture = Heatmap | Lines | Bars | Plane
-View = Matrix | Picture
+View = Matrix | Training | Picture
 
 
 class Fact(NamedTuple):
@@ -140,7 +141,7 @@ class _Writer(NamedTuple):
         return self.when(item.control, item.values(), inner)
 
     def view(self, view: Any) -> str:
-        if isinstance(view, Matrix):
+        if isinstance(view, Matrix | Training):
             return view.html(self.trace, self.text)
         if isinstance(view, Fact | Legend):
             return view.html(self.text)

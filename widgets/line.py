@@ -14,8 +14,9 @@ MARKERS = ("circle", "square", "triangle", "diamond", "x")
 
 
 class Lines(NamedTuple):
-    """One curve for each array in `series` ("weights[0]" is a row of one, named by axis `rows`), drawn over `x` (an array of the same length; None: 0, 1, 2 …).
+    """One curve for each array in `series` ("weights[0]" is a row of one, named by axis `rows`).
 
+    `x`: an array of the same length that they are drawn over (None: 0, 1, 2 …).
     On a log axis (`log`) values that are not positive are left out: say in the section what that means.
     `at`: a control or array that holds a place on the x axis; it is marked. `low`, `high` fix the y axis.
     `first`: the place of the first element, without `x`. `band`: an array; from minus to plus its numbers the ground is shaded.
@@ -47,7 +48,8 @@ class Lines(NamedTuple):
 
     def html(self, trace: Any, text: Text, number: int) -> str:
         legend = legend_html(self.series, text, self.rows) if self.legend and not self.thin else ""
-        return figure_html(number, self.title or arrays_of(self.series)[0], self.arrays(), trace, text, self.height, legend, axes_of(self.series, self.rows))
+        axes, title = axes_of(self.series, self.rows, self.x), self.title or arrays_of(self.series)[0]
+        return figure_html(number, title, self.arrays(), trace, text, self.height, legend, axes)
 
     def item(self, text: Text) -> dict[str, Any]:
         """The picture and how the page feeds it."""

@@ -37,6 +37,7 @@ export class Matrix {
       if (!all && data[k] === this.last[k]) continue;
       this.write(this.cells[k], data[k], most, forms[(k % columns) % forms.length]);
     }
+    if (this.edit) this.table.style.setProperty("--digits", Math.max(...this.cells.map((cell) => cell.firstElementChild.value.length)));
     this.last = data;
     this.lastForm = this.lab.form;
     this.lastMost = most;
@@ -61,6 +62,7 @@ export class Matrix {
   // Adds and removes rows and cells by copying what the server wrote, then words the headers.
   fit(rows, columns, shape) {
     const body = this.table.tBodies[0];
+    delete this.table.dataset.unfilled;
     while (body.rows.length > rows) body.deleteRow(-1);
     const model = body.rows[0];
     while (model.cells.length > columns + 1) for (const row of body.rows) row.deleteCell(-1);

@@ -36,6 +36,7 @@ class Matrix(NamedTuple):
     `edit`: a pattern such as "e{row}{column}", or one for each column, makes the cells entry fields of those controls.
     `seen`: name of an array of 0 and 1 of the same shape; cells at 0 are crossed out.
     `pick`: a control or an array that holds the row that is being looked at.
+    `also`: an array of the same shape; the readout tells the arithmetic of its element as well.
     `form`: how numbers are written, or one form for each column; None follows the reader's choice of digits.
     """
 
@@ -50,6 +51,7 @@ class Matrix(NamedTuple):
     pick: str | None = None
     form: str | Sequence[str] | None = None
     across: bool = False
+    also: str | None = None
 
     def arrays(self) -> Sequence[str]:
         return [self.array]
@@ -73,7 +75,7 @@ class Matrix(NamedTuple):
         """The table itself; unfilled it holds one cell, and the page fills it when it is opened."""
         numbers = np.atleast_1d(np.asarray(getattr(trace, self.array), float)) if trace is not None else np.zeros((1, 1))
         seen = np.atleast_1d(getattr(trace, self.seen)) if self.seen and trace is not None else None
-        grid = numbers[None] if self.across else numbers.reshape(len(numbers), -1)
+        grid = numbers.reshape(1, -1) if self.across else numbers.reshape(len(numbers), -1)
         if not filled:
             grid = grid[:1, :1]
         most = self.most or float(np.abs(grid).max()) or 1.0
@@ -87,9 +89,11 @@ class Matrix(NamedTuple):
             cells = "".join(self._cell(i, j, v, most, seen, text) for j, v in enumerate(grid[i]))
             rows.append(f'<tr><th scope="row">{escape(word)}</th>{cells}</tr>')
         data = attributes(
-            data_array=self.array, data_colours=self.colours, data_most=self.most, data_form=" ".join(_each(self.form)) or None, data_rows=self.rows,
-            data_columns=self.columns, data_edit=" ".join(_each(self.edit)) or None, data_toggle=json.dumps(self.toggle._asdict()) if self.toggle else None, data_across=self.across, data_seen=self.seen, data_pick=self.pick,
-            class_="line" if line else None, data_unfilled=not filled,
+            data_array=self.array, data_colours=self.colours, data_most=self.most, data_form=" ".join(_each(self.form)) or None,
+            data_rows=self.rows, data_columns=self.columns, data_edit=" ".join(_each(self.edit)) or None,
+            data_toggle=json.dumps(self.toggle._asdict()) if self.toggle else None, data_across=self.across, data_seen=self.seen,
+            data_pick=self.pick, data_also=self.also,
+            class_="line" if line else None, data_unfilled=not filled or trace is None,
         )  # fmt: skip
         head = f"<thead><tr><td></td>{head}</tr></thead>" if not line else ""
         return f'<table {data}><caption class="aside">{escape(label)}</caption>{head}<tbody>{"".join(rows)}</tbody></table>'

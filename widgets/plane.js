@@ -7,7 +7,7 @@ const NEAR = 26; // pixels from a point at which it can be taken hold of
 
 export class Plane {
   constructor(picture) {
-    Object.assign(this, {picture, lab: picture.lab, feed: picture.feed, held: null, dragged: false});
+    Object.assign(this, {picture, lab: picture.lab, feed: picture.feed, held: null, dragged: false, sizes: new Map()});
     new ResizeObserver(() => this.show()).observe(picture.plot);
     this.listen();
   }
@@ -40,7 +40,7 @@ export class Plane {
     };
     const path = [[0, 0]];
     for (const [x, y] of rows(feed.path)) path.push([path.at(-1)[0] + x, path.at(-1)[1] + y]);
-    const size = points.map((_, i) => 9 + 27 * Math.sqrt(shares[i] ?? 0));
+    const size = points.map((_, i) => picture.scale * (9 + 27 * Math.sqrt(shares[i] ?? 0)));
     put("points", points, {size});
     put("hull", rows(feed.hull));
     put("path", path);
@@ -49,7 +49,10 @@ export class Plane {
     put("centre", centre);
     const words = lab.labels.axes?.[feed.names] ?? [];
     const middle = points.reduce((sum, [, y]) => sum + y / points.length, 0);
-    const named = points.map((point, i) => this.word(point, point[1] < middle, `${words[i] ?? i} ${writeNumber(shares[i] ?? 0, "2", lab.language)}`, size[i] / 2 + 3));
+    const named = points.map((point, i) => {
+      const text = `${words[i] ?? i} ${writeNumber(shares[i] ?? 0, "2", lab.language)}`;
+      return this.word(point, point[1] < middle, text, size[i] / 2 + 3);
+    });
     const column = (key) => named.map((word) => word[key]);
     put("words", points, {text: column("text"), align: column("align"), baseline: column("baseline"), down: column("down")});
   }
@@ -58,7 +61,8 @@ export class Plane {
   word([x, y], low, text, away) {
     const {limit} = this.feed;
     const below = low ? y > -limit * 0.8 : y > limit * 0.8;
-    return {text, align: x > limit * 0.5 ? "right" : x < -limit * 0.5 ? "left" : "center", baseline: below ? "top" : "bottom", down: below ? away : -away};
+    const align = x > limit * 0.5 ? "right" : x < -limit * 0.5 ? "left" : "center";
+    return {text, align, baseline: below ? "top" : "bottom", down: below ? away : -away};
   }
 
   // One unit is as long across as it is up.
@@ -72,7 +76,8 @@ export class Plane {
     y_range.setv({start: -height / 2 / unit, end: height / 2 / unit});
     if (this.ticked) return;
     this.ticked = true;
-    for (const axis of [this.picture.model.below[0], this.picture.model.left[0]]) this.picture.tick(axis, -this.feed.limit, this.feed.limit, {count: 4, whole: true});
+    const {limit} = this.feed;
+    for (const [axis] of [this.picture.model.below, this.picture.model.left]) this.picture.tick(axis, -limit, limit, {count: 4, whole: true});
   }
 
   paint() {
@@ -81,11 +86,17 @@ export class Plane {
       const colour = {warm: css("--warm"), soft: css("--soft"), ink: css("--ink")}[renderer.name];
       if (!colour) continue;
       const {glyph} = renderer;
-      if (renderer.name === "ink") glyph.setv({text_color: colour, text_font: "Inter, sans-serif", text_font_size: css("--plot-size") || "12px"});
+      const text_font_size = `${picture.size()}px`;
+      if (renderer.name === "ink") glyph.setv({text_color: colour, text_font: "Inter, sans-serif", text_font_size});
+      if (renderer.name !== "ink" && "size" in glyph.properties) {
+        this.sizes.has(glyph) || this.sizes.set(glyph, glyph.size.value);
+        glyph.setv({size: {value: this.sizes.get(glyph) * picture.scale}});
+      }
       if ("line_color" in glyph.properties) glyph.setv({line_color: colour});
       if ("fill_color" in glyph.properties) glyph.setv({fill_color: colour});
     }
     for (const span of picture.model.center) if (span.name === "zero") span.setv({line_color: css("--rule")});
+    this.show();
   }
 
   // The point that an event is near enough to.
@@ -110,10 +121,10 @@ export class Plane {
     });
     plot.addEventListener("pointermove", (event) => {
       if (this.held === null) {
-        plot.style.cursor = this.near(event) === null ? "" : "grab";
+        this.picture.surface.style.cursor = this.near(event) === null ? "" : "grab";
         return;
       }
-      plot.style.cursor = "grabbing";
+      this.picture.surface.style.cursor = "grabbing";
       const canvas = plot.firstElementChild.getBoundingClientRect();
       const {x_scale, y_scale} = this.picture.view.frame;
       const place = [x_scale.invert(event.clientX - canvas.left), y_scale.invert(event.clientY - canvas.top)];
@@ -130,13 +141,14 @@ export class Plane {
     const release = () => {
       if (this.held === null) return;
       this.held = null;
-      plot.style.cursor = "";
+      this.picture.surface.style.cursor = "";
       if (this.dragged) this.lab.commit();
     };
     plot.addEventListener("pointerup", release);
     plot.addEventListener("pointercancel", release);
     // A finger on a point drags it; anywhere else it scrolls the page.
-    plot.addEventListener("touchstart", (event) => this.near(event.touches[0]) !== null && event.preventDefault(), {passive: false});
+    const take = (event) => this.near(event.touches[0]) !== null && event.preventDefault();
+    plot.addEventListener("touchstart", take, {passive: false});
   }
 
   // A point tells where its share comes from, the cross where its own place does.

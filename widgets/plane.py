@@ -52,11 +52,12 @@ class Plane(NamedTuple):
         path = source("path", "x", "y")
         picture.line("x", "y", source=path, line_width=1.5, line_dash="dotted", name="warm")
         picture.scatter("x", "y", source=path, size=4, name="warm")
-        picture.scatter("x", "y", source=source("centre", "x", "y"), marker="diamond", size=11, fill_alpha=0, line_width=2, name="soft")
-        picture.scatter("x", "y", size="size", source=source("points", "x", "y", "size"), fill_alpha=0.75, line_width=2, name="s0")
+        centre, points = source("centre", "x", "y"), source("points", "x", "y", "size")
+        picture.scatter("x", "y", source=centre, marker="diamond", size=11, fill_alpha=0, line_width=2, name="soft")
+        picture.scatter("x", "y", size="size", source=points, fill_alpha=0.75, line_width=2, name="s0")
         picture.scatter("x", "y", source=source("output", "x", "y"), marker="x", size=13, line_width=3.5, name="warm")
         words = source("words", "x", "y", "text", "align", "baseline", "down")
-        picture.text("x", "y", text="text", text_align="align", text_baseline="baseline", y_offset="down", source=words, name="ink")
+        picture.text("x", "y", "text", text_align="align", text_baseline="baseline", y_offset="down", source=words, name="ink")
         feed = {
             "kind": "plane", "points": self.points, "move": self.move, "sizes": self.sizes, "hull": self.hull, "path": self.path,
             "marks": self.marks, "names": self.names, "limit": self.limit,

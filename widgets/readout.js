@@ -48,12 +48,12 @@ export class Readout {
     this.light();
   }
 
-  follow(token) {
+  // Goes one level deeper from a number in the line that tells `here`.
+  follow(token, here) {
     if (token.control) {
       this.lab.focusControl(token.control);
       return;
     }
-    const here = this.current;
     this.pinned = true;
     const shown = token.array && this.lab.matrices.find((m) => m.array === token.array && !m.twin)?.cell(token.index);
     if (shown) this.lab.reveal(shown);
@@ -75,10 +75,18 @@ export class Readout {
     }
     this.asking = true;
     const here = this.current;
+    const also = !here.path.length && this.tableOf(here.array)?.table.dataset.also;
+    const told = [here, ...(also ? [{array: also, index: here.index, path: []}] : [])];
     try {
-      const {head} = await this.lab.ask({kind: "explain", values: this.lab.values, array: here.array, index: here.index, path: here.path});
+      const answers = await Promise.all(told.map((one) => this.lab.ask({kind: "explain", values: this.lab.values, ...one})));
+      const head = answers[0].head;
+      // An element that is a slider's own number is looked for in its table, if there is one, else at the slider.
+      for (const token of answers.flatMap((answer) => answer.head.line ?? [])) {
+        if (token.array && token.control) delete token[this.tableOf(token.array) ? "control" : "array"];
+      }
       if (head.line && here === this.current) {
         this.answer = head;
+        this.told = told.map((one, k) => ({here: one, answer: answers[k].head})).filter(({answer}) => answer.line);
         this.draw();
       } else if (head.error && here === this.current) this.clear();
     } catch {
@@ -100,42 +108,65 @@ export class Readout {
     }, 120);
   }
 
+  // The table that shows an array: one that stands open before one beside a picture.
+  tableOf(array) {
+    const all = this.lab.matrices.filter((m) => m.array === array);
+    return all.find((m) => !m.twin) ?? all[0];
+  }
+
   name({array, index}) {
-    const matrix = this.lab.matrices.find((m) => m.array === array);
+    const matrix = this.tableOf(array);
     const words = matrix ? matrix.place(index) : index.map(String);
     const {labels} = this.lab;
     return [labels.arrays?.[array] ?? array, ...words].join(", ");
   }
 
-  draw() {
-    const {words, language} = this.lab;
-    const here = this.current;
-    if (!here || !this.answer) return;
-    const form = this.lab.form;
+  // One level of arithmetic as a paragraph.
+  line({here, answer}) {
+    const {words} = this.lab;
     const line = document.createElement("p");
     line.className = "line";
-    const number = (value) => writeNumber(value, form === "full" ? "full" : this.form(value, form), language);
-    for (const [k, token] of this.answer.line.entries()) {
+    for (const [k, token] of answer.line.entries()) {
       if (token.text !== undefined) {
         line.append(token.text);
         continue;
       }
       // A negative number after an operator stands in brackets, as one writes it by hand.
-      const before = this.answer.line[k - 1]?.text ?? "";
+      const before = answer.line[k - 1]?.text ?? "";
       const bracket = token.value < 0 && /[+−·/^√] ?$/.test(before);
       const part = document.createElement(token.array || token.control || token.path ? "button" : "span");
       if (part.tagName === "BUTTON") {
         part.type = "button";
         part.className = token.array ? "to-array" : token.control ? "to-control" : "to-path";
-        part.addEventListener("click", () => this.follow(token));
+        part.addEventListener("click", () => this.follow(token, here));
         part.title = token.array ? this.name(token) : token.control ? (this.lab.labels.controls?.[token.control] ?? token.control) : "";
       }
-      part.textContent = number(token.value);
+      part.textContent = this.write(token.value, token);
       line.append(...(bracket ? ["(", part, ")"] : [part]));
     }
-    const leaf = this.answer.line.length === 1;
-    if (!leaf) line.append(" = ", Object.assign(document.createElement("b"), {textContent: number(this.answer.value)}));
-    else line.append(` · ${this.answer.line[0].control ? words.set_by : this.answer.line[0].array ? "" : words.given}`);
+    const [first] = answer.line;
+    const result = Object.assign(document.createElement("b"), {textContent: this.write(answer.value, here)});
+    if (answer.line.length > 1) line.append(" = ", result);
+    else if (first.control) line.append(` · ${words.set_by}`);
+    else line.append(` · ${first.array ? this.name(first) : this.given(here.array)}`);
+    return line;
+  }
+
+  // Where a number comes from that no arithmetic on the page made.
+  given(array) {
+    const {labels, words} = this.lab;
+    return labels.given?.[array] ?? labels.notes?.[array] ?? words.given;
+  }
+
+  draw() {
+    const {words} = this.lab;
+    const here = this.current;
+    if (!here || !this.answer) return;
+    const lines = this.told.map((told, k) => {
+      const line = this.line(told);
+      if (k) line.prepend(`${this.name(told.here)}: `);
+      return line;
+    });
     const title = document.createElement("p");
     title.className = "of";
     title.append(Object.assign(document.createElement("b"), {textContent: this.name(here)}));
@@ -151,10 +182,22 @@ export class Readout {
     button(this.pinned ? words.unpin : words.pin, () => (this.pinned ? this.clear() : this.togglePin()));
     title.append(buttons);
     const focused = this.element.contains(document.activeElement);
-    this.element.replaceChildren(title, line);
+    this.element.replaceChildren(title, ...lines);
     this.element.classList.toggle("pinned", this.pinned);
-    if (focused) this.element.querySelector("button")?.focus();
+    // Its place on the page is not where it sticks, so the focus must not scroll there.
+    if (focused) this.element.querySelector("button")?.focus({preventScroll: true});
     this.light();
+  }
+
+  // A number of the line as it stands where it comes from: a slider, a table, or a constant such as the 2 of a square.
+  write(value, {array, index, control, path}) {
+    const {lab} = this;
+    if (lab.form === "full") return writeNumber(value, "full", lab.language);
+    if (control) return lab.written(value, lab.config.controls[control]);
+    const forms = array && !path?.length && this.tableOf(array)?.forms;
+    if (forms) return writeNumber(value, forms[(index.at(-1) ?? 0) % forms.length], lab.language);
+    const constant = !array && Number.isInteger(value) && (!path || Math.abs(value) >= 1000);
+    return writeNumber(value, constant ? "0" : this.form(value, lab.form), lab.language);
   }
 
   // Small numbers keep their digits in the line, or a product would look like a product of zeros.
@@ -170,7 +213,7 @@ export class Readout {
     for (const matrix of this.lab.matrices) {
       if (matrix.array === here.array) matrix.cell(here.index)?.classList.add("picked");
     }
-    for (const token of this.answer.line) {
+    for (const token of this.told.flatMap(({answer}) => answer.line)) {
       if (token.array) {
         for (const matrix of this.lab.matrices) if (matrix.array === token.array) matrix.cell(token.index)?.classList.add("from");
       } else if (token.control) {

@@ -1,6 +1,6 @@
 // Taking numbers and pictures away: CSV of an array, a table or plot as SVG or PNG.
 
-function download(name, blob) {
+export function download(name, blob) {
   const link = Object.assign(document.createElement("a"), {href: URL.createObjectURL(blob), download: name});
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
@@ -31,7 +31,7 @@ export function tableSvg(table) {
   return `<svg xmlns="http://www.w3.org/2000/svg" ${size}>${parts.join("")}</svg>`;
 }
 
-async function png(svg) {
+export async function png(svg) {
   const image = new Image();
   image.src = URL.createObjectURL(new Blob([svg], {type: "image/svg+xml"}));
   await image.decode();

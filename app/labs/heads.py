@@ -1,15 +1,16 @@
 """What one row takes from every head, one head in full, the way back to five features, and the shapes."""
 
+from widgets.control import Together
 from widgets.lab import Controls, Group, Lab, Row
 from widgets.matrix import PLAIN, SHARES, Matrix
 
-MOST = {"most": 1.4}
+MOST = {"most": 1.8}
 TOKENS = {"rows": "tokens"}
 PICK = {**TOKENS, "pick": "row"}
 COUNT = {"colours": PLAIN, "form": "0"}
 
 LAB = Lab(
-    controls=("num_heads", "projections", "d_k", "d_v", "seed"),
+    controls=("num_heads", "projections", Together("drawn", ("d_k", "d_v", "seed"))),
     views=(
         Group("every_head", (
             Controls(("row",)),
@@ -29,11 +30,14 @@ LAB = Lab(
         Group("squares", (
             Row((Matrix("w_q", **MOST), Matrix("w_k", **MOST), Matrix("w_v", **MOST))),
             Matrix("scores", columns="tokens", **PICK, **MOST),
-            Matrix("weights", columns="tokens", colours=SHARES, most=0.35, **PICK),
+            Matrix("weights", columns="tokens", colours=SHARES, most=0.35, also="scores", **PICK),
             Matrix("head_output", **PICK, **MOST),
         ), folded=True, even=True),
         Group("way_back", (
-            Row((Matrix("concat", columns="owner::blocks", **PICK, **MOST), Matrix("output", columns="features", **PICK, **MOST)), aligned=True),
+            Row((
+                Matrix("concat", columns="owner::blocks", **PICK, **MOST),
+                Matrix("output", columns="features", **PICK, **MOST),
+            ), aligned=True),
             Matrix("w_o", rows="features", columns="owner::blocks", **MOST),
             Matrix("contributions", rows="heads", columns="features", **MOST),
         )),

@@ -17,7 +17,9 @@ LAB = Lab(
                 Stack((
                     Controls(("matrix",)),
                     *(
-                        Tab("matrix", (m,), (Matrix(f"w_{m}", rows=rows, columns="inputs", edit=f"w{m}{{row}}{{column}}", **MOST),))
+                        Tab("matrix", (m,), (
+                            Matrix(f"w_{m}", rows=rows, columns="inputs", edit=f"w{m}{{row}}{{column}}", **MOST),
+                        ))
                         for m, rows in (("q", "queries"), ("k", "keys"), ("v", "values"))
                     ),
                 )),
@@ -32,13 +34,16 @@ LAB = Lab(
             Matrix("dots", columns="tokens", across=True, **MOST),
             Matrix("scores", most=1.0, **SQUARE),
             Controls(("temperature",)),
-            Row((Matrix("weights", colours=SHARES, most=0.35, **SQUARE), Matrix("entropy", colours=SHARES, most=2.81, **PICK)), aligned=True),
+            Row((
+                Matrix("weights", colours=SHARES, most=0.35, also="scores", **SQUARE),
+                Matrix("entropy", colours=SHARES, most=2.81, **PICK),
+            ), aligned=True),
         ), even=True),
         Group("mixing", (
             Row((
                 Matrix("contributions", columns="values", most=0.6, **TOKENS),
                 Matrix("output", columns="outputs", most=0.6, **PICK),
-            ), aligned=True),
+            )),
         )),
     ),
 )  # fmt: skip

@@ -8,7 +8,10 @@ from widgets.matrix import SHARES, Matrix
 
 CASES = {"columns": "cases", "colours": SHARES, "across": True}
 KEYS = {"y_label": "", "rows": "cases"}
-WIDTHS = {"x": "widths", "x_label": "width", "y_label": "", "log_x": True, "rows": "cases", "at": "d_k", "height": 170, "legend": False, "ticks": True}
+WIDTHS = {
+    "x": "widths", "x_label": "width", "y_label": "", "log_x": True, "ticks": True, "rows": "cases", "at": "d_k", "height": 170,
+    "legend": False,
+}  # fmt: skip
 WALKS = tuple(f"walk[{k}]" for k in range(6))
 
 LAB = Lab(

@@ -8,14 +8,14 @@ ONE_SCALE = {"rows": "ids:vocabulary", "columns": "features", "most": 1.5, "pick
 LAB = Lab(
     controls=("sentence",),
     views=(
-        Group("words", (Matrix("ids", columns="ids:vocabulary", colours=PLAIN, form="0", across=True),)),
+        Group("words", (Matrix("ids", columns="ids:vocabulary", colours=PLAIN, form="0", across=True),), even=True),
         Group("lookup", (
             Controls(("word",)),
             Matrix("table", rows="vocabulary", columns="features", most=1.5, edit="e{row}{column}", pick="word"),
         )),
         Group("sum", (
             Controls(("scaled", "base")),
-            Row((Matrix("embedding", **ONE_SCALE), Matrix("positions", **ONE_SCALE), Matrix("inputs", **ONE_SCALE)), aligned=True),
+            Row(tuple(Matrix(array, **ONE_SCALE) for array in ("embedding", "positions", "inputs")), aligned=True),
         )),
     ),
 )  # fmt: skip

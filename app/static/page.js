@@ -54,8 +54,7 @@ addEventListener("popstate", () => {
   const query = new URLSearchParams(location.search);
   const defaults = Object.fromEntries(Object.entries(config.controls).map(([name, c]) => [name, c.default]));
   lab.set({...defaults, ...lab.parse(query)});
-  root.toggleAttribute("data-view", query.get("view") === "lab");
-  rewrite(() => {});
+  labView(query.get("view") === "lab");
 });
 
 // Prose links that set the controls, each with an undo beside it.
@@ -186,11 +185,12 @@ const acts = {
   "]": () => document.querySelector('a[rel="next"]')?.click(),
   Escape: () => (lab.readout.pinned ? lab.readout.clear() : root.dataset.view === "lab" && labView(false)),
 };
+const places = {KeyF: "f", KeyP: "p", KeyR: "r", BracketLeft: "[", BracketRight: "]"}; // where a Cyrillic keyboard has other letters
 addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.target.matches?.('input[type="text"], select, textarea')) return;
   if (help.open && event.key !== "?") return;
-  const act = acts[event.key];
+  const act = acts[event.key] ?? (event.key > "~" && acts[places[event.code]]);
   if (!act) return;
   act();
   if (event.key !== "Escape") event.preventDefault();

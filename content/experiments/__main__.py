@@ -115,6 +115,7 @@ def table(runs):
 
 
 def complain(problem, code):
+    """Says in one line what went wrong, and gives the exit status."""
     print(f"python -m content.experiments: {problem}", file=sys.stderr)
     return code
 

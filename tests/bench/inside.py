@@ -1,4 +1,4 @@
-"""`python -m tests.bench.inside serve app …` is `panel serve app …` with one more address, `/inside`: what is alive in the server."""
+"""`python -m tests.bench.inside serve app …` is `panel serve app …` with one more address: `/inside` tells what is alive."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ class InsideHandler(RequestHandler):
             return sum(number for other, number in kinds.items() if issubclass(other, kind))
 
         self.finish({
-            "sessions": count(ServerSession), "documents": count(Document), "sockets": count(WSHandler), "tasks": len(asyncio.all_tasks())
+            "sessions": count(ServerSession),
+            "documents": count(Document),
+            "sockets": count(WSHandler),
+            "tasks": len(asyncio.all_tasks()),
         })  # fmt: skip
 
 

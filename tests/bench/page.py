@@ -1,7 +1,7 @@
 """One page in a real browser, as one student meets it: `python -m tests.bench.page [--plain]`.
 
-Keys and mouse are the browser's own input events. The page is looked at once a frame: an update counts when the frame that
-shows it has been painted. Slow lines and bytes on the wire are the relay's, so they hold for websockets too.
+Keys and mouse are the browser's own input events. An update counts when the frame that shows it has been painted; nothing
+polls, so that measuring costs the page nothing. Slow lines and bytes on the wire are the relay's, so they hold for websockets too.
 """
 
 from __future__ import annotations
@@ -18,66 +18,69 @@ from playwright.async_api import Browser, Page, async_playwright
 
 from tests.bench.cohort import percentile, server
 from tests.bench.relay import Relay
-from tests.bench.serving import Served, free_port
+from tests.bench.serving import Served
 from tests.bench.wire import Place
+from tests.free_port import free_port
 
 FLAGS = (
-    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync"
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run "
+    "--disable-background-networking --disable-component-update --disable-sync"
 ).split()
 MBIT, ROUND_TRIP = 10.0, 0.040
 
-# How to read the numbers on show, to tell that they are live, and to find the slider of q00.
+# How to hear of new numbers, to tell that they are live, and to find the slider of q00.
 BOOK = """
-signature: () => { const table = document.querySelector('table[data-array="output"]');
-  return table && [...table.querySelectorAll('[data-value]')].map((cell) => cell.dataset.value).join(); },
+changed: (hear) => new MutationObserver(hear).observe(document.querySelector('table[data-array="output"]'),
+  {subtree: true, childList: true, characterData: true, attributeFilter: ['data-value']}),
 live: () => document.documentElement.dataset.lab === 'ready',
 handle: () => document.querySelector('input[type="range"][data-control="q00"]'),
 track: () => { const box = bench.handle().getBoundingClientRect(), {min, max, value} = bench.handle(), thumb = 16;
-  const share = (value - min) / (max - min);
-  return [box.x + thumb / 2, box.width - thumb, box.y + box.height / 2, share]; },
+  return [box.x + thumb / 2, box.width - thumb, box.y + box.height / 2, (value - min) / (max - min)]; },
 """
 PLAIN = """
 source: () => window.Bokeh?.documents?.[0]?.get_model_by_name('output'),
-signature: () => { const source = bench.source(); return source ? [...source.data.value].join() : null; },
+changed: (hear) => bench.source().properties.data.change.connect(hear),
 live: () => !!bench.source() && Bokeh.documents[0].is_idle,
-deep: (selector, root = document) => { const hit = root.querySelector(selector); if (hit) return hit;
-  for (const e of root.querySelectorAll('*')) { const inner = e.shadowRoot && bench.deep(selector, e.shadowRoot); if (inner) return inner; } return null; },
+deep: (selector, root = document) => root.querySelector(selector) ?? [...root.querySelectorAll('*')].reduce(
+  (found, e) => found ?? (e.shadowRoot && bench.deep(selector, e.shadowRoot)), null),
 handle: () => bench.deep('.noUi-handle'),
 track: () => { const base = bench.deep('.noUi-base').getBoundingClientRect(), thumb = bench.handle().getBoundingClientRect();
   return [base.x, base.width, thumb.y + thumb.height / 2, (thumb.x + thumb.width / 2 - base.x) / base.width]; },
 """
 BENCH = """
 const bench = window.bench = {
-  painted: (then) => requestAnimationFrame(() => { const c = new MessageChannel(); c.port1.onmessage = then; c.port2.postMessage(0); }),
+  painted: (then) => requestAnimationFrame(() => {
+    const c = new MessageChannel();
+    c.port1.onmessage = then;
+    c.port2.postMessage(0);
+  }),
+  listen() {
+    let due = false;
+    bench.changed(() => {
+      if (due) return;
+      due = true;
+      bench.painted(() => { due = false; bench.update?.(performance.now()); });
+    });
+    addEventListener('keydown', () => { bench.key = performance.now(); }, {capture: true});
+    addEventListener('pointermove', () => bench.moves?.push(performance.now()), {capture: true});
+  },
   arm() {
-    const before = bench.signature();
     bench.result = new Promise((resolve) => {
-      let start = null;
-      addEventListener('keydown', () => { start = performance.now(); }, {capture: true, once: true});
       const end = setTimeout(() => resolve(null), 6000);
-      const look = () => {
-        if (bench.signature() === before) return requestAnimationFrame(look);
-        clearTimeout(end);
-        const c = new MessageChannel();
-        c.port1.onmessage = () => resolve(performance.now() - start);
-        c.port2.postMessage(0);
-      };
-      requestAnimationFrame(look);
+      bench.update = (now) => { clearTimeout(end); bench.update = null; resolve(now - bench.key); };
     });
   },
   watch() {
-    bench.seen = []; bench.moves = []; bench.watching = true;
-    addEventListener('pointermove', () => bench.watching && bench.moves.push(performance.now()), {capture: true});
-    let last = bench.signature();
-    const look = () => { const now = bench.signature();
-      if (now !== last) { last = now; bench.seen.push(performance.now()); }
-      if (bench.watching) requestAnimationFrame(look); };
-    requestAnimationFrame(look);
+    bench.seen = []; bench.moves = [];
+    bench.update = (now) => bench.seen.push(now);
   },
   %s
 };
-const waitForLive = () => (document.documentElement && bench.live() ? bench.painted(() => { bench.lived = performance.now(); }) : setTimeout(waitForLive, 2));
-waitForLive();
+const wait = () => {
+  if (document.documentElement && bench.live()) bench.painted(() => { bench.lived = performance.now(); bench.listen(); });
+  else setTimeout(wait, 2);
+};
+wait();
 """
 
 
@@ -133,12 +136,17 @@ async def key_steps(page: Page, count: int) -> list[float]:
 
 
 async def drag(page: Page, seconds: float) -> tuple[float, float, float, int]:
-    """Drags the slider at 60 moves a second: updates shown a second, the longest gap between two, time from the last move to the last, their number."""
+    """Drags the slider at 60 moves a second.
+
+    Gives the updates shown a second, the longest gap between two, the time from the last move to the last update,
+    and how many there were.
+    """
     cdp = await page.context.new_cdp_session(page)
     left, width, y, share = await page.evaluate("bench.track()")
 
     async def mouse(kind: str, at: float) -> None:
-        await cdp.send("Input.dispatchMouseEvent", {"type": kind, "x": left + width * at, "y": y, "button": "left", "buttons": 1, "clickCount": 1})
+        where = {"x": left + width * at, "y": y}
+        await cdp.send("Input.dispatchMouseEvent", {"type": kind, **where, "button": "left", "buttons": 1, "clickCount": 1})
 
     await mouse("mouseMoved", share)
     await mouse("mousePressed", share)
@@ -154,14 +162,17 @@ async def drag(page: Page, seconds: float) -> tuple[float, float, float, int]:
     await asyncio.gather(*moves)
     await asyncio.sleep(1.5)
     await mouse("mouseReleased", sweep)
-    seen, moved = await page.evaluate("(bench.watching = false, [bench.seen, bench.moves])")
+    seen, moved = await page.evaluate("[bench.seen, bench.moves]")
     stop = max(moved)
     during = [t for t in seen if t <= stop]
     gaps = [b - a for a, b in zip([min(moved), *during], [*during, stop])]
     return len(during) / ((stop - min(moved)) / 1000), max(gaps), max([0.0] + [t - stop for t in seen if t > stop]), len(seen)
 
 
-async def measure(served: Served, slow: Relay, meter: Relay, *, plain: bool, steps: int = 60, seconds: float = 4.0, visits: int = 3) -> Seen:
+async def measure(
+    served: Served, slow: Relay, meter: Relay, *, plain: bool, steps: int = 60, seconds: float = 4.0, visits: int = 3
+) -> Seen:
+    """Everything `Seen` holds; `slow` and `meter` are relays in front of the server."""
     query = "" if plain else "?page=three_tokens&lang=en"
 
     def url(port: int) -> str:
@@ -201,16 +212,28 @@ async def measure(served: Served, slow: Relay, meter: Relay, *, plain: bool, ste
         chromium = browser.version
         await browser.close()
     return Seen(
-        statistics.median(times), percentile(times, 0.95), statistics.median(slow_times), percentile(slow_times, 0.95), rate, freeze, settle,
-        first / 1000, second / 1000, statistics.median(lives), statistics.median(slow_lives), 1000 * cpu / max(1, count), chromium,
-    )  # fmt: skip
+        step_p50=statistics.median(times),
+        step_p95=percentile(times, 0.95),
+        slow_step_p50=statistics.median(slow_times),
+        slow_step_p95=percentile(slow_times, 0.95),
+        updates_per_s=rate,
+        freeze=freeze,
+        settle=settle,
+        first_visit=first / 1000,
+        second_visit=second / 1000,
+        live=statistics.median(lives),
+        slow_live=statistics.median(slow_lives),
+        cpu_per_update=1000 * cpu / max(1, count),
+        chromium=chromium,
+    )
 
 
 def look(*, plain: bool, **how: Any) -> Seen:
     """Starts a server with its relays and measures one page of it."""
     ports = free_port(), free_port()
     with server(plain=plain, names=ports) as served:
-        with Relay(served.port, mbit=MBIT, round_trip=ROUND_TRIP, port=ports[0]) as slow, Relay(served.port, port=ports[1]) as meter:
+        slow = Relay(served.port, mbit=MBIT, round_trip=ROUND_TRIP, port=ports[0])
+        with slow, Relay(served.port, port=ports[1]) as meter:
             return asyncio.run(measure(served, slow, meter, plain=plain, **how))
 
 

@@ -1,8 +1,8 @@
 """A slow line in front of a server on this machine: every byte through a TCP relay that delays and meters it.
 
-The browser's own throttling leaves websockets alone, so the line itself is slowed, for every server alike. Bytes of all connections
-share one pipe in each direction, as behind one home router: a piece of n bytes occupies it for n / rate seconds
-and arrives half a round trip later. A new connection costs one more round trip (TCP's handshake). No loss, no slow start.
+The browser's own throttling leaves websockets alone, so the line itself is slowed, for every server alike. Bytes of all
+connections share one pipe in each direction, as behind one home router: a piece of n bytes occupies it for n / rate
+seconds and arrives half a round trip later. A new connection costs one more round trip (TCP's handshake). No loss, no slow start.
 """
 
 from __future__ import annotations
@@ -68,8 +68,10 @@ class Relay:
         except OSError:
             writer.close()
             return
-        ways = [asyncio.create_task(carry(reader, far_writer, self.up)), asyncio.create_task(carry(far_reader, writer, self.down))]
-        await asyncio.wait(ways)
+        try:
+            await asyncio.gather(carry(reader, far_writer, self.up), carry(far_reader, writer, self.down))
+        except asyncio.CancelledError:
+            pass  # the relay stops while the line is open
 
 
 async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, pipe: Pipe) -> None:
@@ -109,7 +111,7 @@ def main() -> None:
     parser.add_argument("--round-trip", type=float, default=40.0, help="milliseconds")
     args = parser.parse_args()
     with Relay(args.target, mbit=args.mbit, round_trip=args.round_trip / 1000, port=args.port) as relay:
-        print(f"127.0.0.1:{relay.port} -> 127.0.0.1:{args.target}, {args.mbit:g} Mbit/s, {args.round_trip:g} ms round trip", flush=True)
+        print(f"{relay.port} -> {args.target}: {args.mbit:g} Mbit/s, {args.round_trip:g} ms round trip", flush=True)
         threading.Event().wait()
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import socket
 import subprocess
 import sys
 import tempfile
@@ -13,11 +12,13 @@ import time
 import urllib.error
 import urllib.request
 from pathlib import Path
-from typing import Any, NamedTuple, Sequence
+from types import MappingProxyType
+from typing import Any, Mapping, NamedTuple, Sequence
 
 import psutil
 
 from tests.bench.wire import Place
+from tests.free_port import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 # As in the Makefile, but a session that nobody uses is dropped sooner, so that a short run sees what is given back.
@@ -35,14 +36,20 @@ class Served:
     """`panel serve FOLDER`; `with Served(…) as served:` stops it in the end."""
 
     def __init__(
-        self, folder: str = "app", flags: Sequence[str] = FLAGS, *, names: Sequence[int] = (), env: dict[str, str] | None = None, panel: str = "panel"
+        self,
+        folder: str = "app",
+        flags: Sequence[str] = FLAGS,
+        *,
+        names: Sequence[int] = (),
+        env: Mapping[str, str] = MappingProxyType({}),
+        panel: str = "panel",
     ) -> None:
         """`names` are more ports under which readers may come (relays); `panel` is the module that is run."""
         self.port = free_port()
         self.place = Place(self.port, "/" + Path(folder).name)
         self.command = [sys.executable, "-m", panel, "serve", folder, "--port", str(self.port), *flags]
         origins = ",".join(f"localhost:{port}" for port in (self.port, *names))
-        self.env = {**os.environ, "BOKEH_ALLOW_WS_ORIGIN": origins, "PYTHONPATH": str(ROOT), **(env or {})}
+        self.env = {**os.environ, "BOKEH_ALLOW_WS_ORIGIN": origins, "PYTHONPATH": str(ROOT), **env}
 
     def __enter__(self) -> Served:
         self.log_file = tempfile.TemporaryFile("w+", errors="replace")
@@ -99,9 +106,3 @@ class Served:
     def inside(self) -> dict[str, int]:
         """What is alive in a server that was started as `tests.bench.inside`."""
         return json.loads(urllib.request.urlopen(f"http://localhost:{self.port}/inside", timeout=20).read())
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]

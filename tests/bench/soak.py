@@ -11,8 +11,8 @@ import asyncio
 import time
 from typing import NamedTuple
 
-from tests.bench.cohort import DRAGS, Load, Student
 from tests.bench.serving import FLAGS, Served
+from tests.bench.student import DRAGS, Load, Student
 
 SEATS = 20  # pages open at a time
 STEPS = 3  # on each page
@@ -39,10 +39,13 @@ class Soak(NamedTuple):
 
     def failures(self) -> list[str]:
         """What is not as it must be."""
-        left = {name: (self.inside_before[name], now) for name, now in self.inside_after.items() if now > self.inside_before[name]}
-        said = [f"memory grew by {100 * self.growth:.1f} %"] if abs(self.growth) > 0.05 else []
-        said += [f"{name}: {before} before, {now} after" for name, (before, now) in left.items()]
-        return said + ([f"{len(self.tracebacks)} tracebacks in the log, the first:\n{self.tracebacks[0]}"] if self.tracebacks else []) + list(self.errors[:5])
+        said = [f"memory changed by {100 * self.growth:+.1f} %"] if abs(self.growth) > 0.05 else []
+        for name, before in self.inside_before.items():
+            if self.inside_after[name] > before:
+                said.append(f"{name}: {before} before, {self.inside_after[name]} after")
+        if self.tracebacks:
+            said.append(f"{len(self.tracebacks)} tracebacks in the log, the first:\n{self.tracebacks[0]}")
+        return said + list(self.errors[:5])
 
 
 async def sit(served: Served, numbers: list[int], pages: int, errors: list[str]) -> None:
@@ -55,8 +58,9 @@ async def sit(served: Served, numbers: list[int], pages: int, errors: list[str])
             for _ in range(STEPS):
                 student.move(time.perf_counter())
                 await student.quiet(10)
-            if student.wrong() or student.error or student.unanswered():
-                errors.append(student.error or f"student {student.number}: {student.wrong()} wrong numbers, {student.unanswered()} unanswered")
+            if student.error or student.wrong() or student.unanswered():
+                what = f"{student.wrong()} wrong numbers, {student.unanswered()} unanswered"
+                errors.append(student.error or f"student {student.number}: {what}")
             student.leave()
         except (OSError, EOFError) as error:
             errors.append(f"student {student.number}: {error!r}")
@@ -80,11 +84,17 @@ def soak(pages: int = 1000) -> Soak:
         return Soak(pages, seconds, warm.rss / 1e6, end.rss / 1e6, before, after, tuple(served.tracebacks()), tuple(errors))
 
 
+def counts(inside: dict[str, int]) -> str:
+    return ", ".join(f"{number} {name}" for name, number in inside.items())
+
+
 def told(result: Soak) -> str:
     return (
         f"{result.pages} pages opened and closed in {result.seconds:.0f} s, {STEPS} steps on each\n"
-        f"memory {result.rss_warm:.1f} MB after the first {WARM}, {result.rss_end:.1f} MB at the end ({100 * result.growth:+.1f} %)\n"
-        f"alive before {result.inside_before}, after {result.inside_after}; {len(result.tracebacks)} tracebacks"
+        f"memory {result.rss_warm:.1f} MB after the first {WARM}, {result.rss_end:.1f} MB at the end "
+        f"({100 * result.growth:+.1f} %)\n"
+        f"alive before: {counts(result.inside_before)}; after: {counts(result.inside_after)}; "
+        f"{len(result.tracebacks)} tracebacks in the log"
     )
 
 

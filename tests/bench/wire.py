@@ -20,6 +20,10 @@ TOKEN = re.compile(r'"token":\s*"([^"]+)"')
 ASSET = re.compile(r'(?:src|href)="((?:assets|static)/[^"]+\.(?:js|css|woff2|svg)[^"]*)"')
 
 
+Hear = Callable[[list[bytes]], None]
+Lost = Callable[[int | None], None]
+
+
 class Refused(ConnectionError):
     """The server said no to a page or a socket; `status` is its HTTP status."""
 
@@ -92,7 +96,7 @@ def frame(payload: bytes, opcode: int = TEXT) -> bytes:
 class Line(asyncio.Protocol):
     """A socket of Bokeh's protocol. `hear(frames)` gets each whole message, `lost(code)` the end of the line."""
 
-    def __init__(self, hear: Callable[[list[bytes]], None], lost: Callable[[int | None], None] = lambda code: None) -> None:
+    def __init__(self, hear: Hear, lost: Lost) -> None:
         self.hear, self.lost = hear, lost
         self.rest = b""
         self.frames: list[bytes] = []
@@ -103,15 +107,8 @@ class Line(asyncio.Protocol):
         self.upgraded = False
 
     @classmethod
-    async def open(cls, place: Place, token: str, hear: Callable, lost: Callable = lambda code: None, *, origin: str | None = None) -> Line:
+    async def open(cls, place: Place, token: str, hear: Hear, lost: Lost = lambda code: None, origin: str | None = None) -> Line:
         """Opens the socket and waits for the server's greeting (ACK). Raises `Refused`, or ConnectionError when it is closed."""
-        line = await cls.knock(place, token, hear, lost, origin=origin)
-        await line.greeted
-        return line
-
-    @classmethod
-    async def knock(cls, place: Place, token: str, hear: Callable, lost: Callable = lambda code: None, *, origin: str | None = None) -> Line:
-        """Asks for the socket and waits for nothing."""
         _, line = await asyncio.get_running_loop().create_connection(lambda: cls(hear, lost), "127.0.0.1", place.port)
         line.path = f"{place.app}/ws"
         line.transport.write((
@@ -119,6 +116,7 @@ class Line(asyncio.Protocol):
             f"Sec-WebSocket-Key: {b64encode(os.urandom(16)).decode()}\r\nSec-WebSocket-Version: 13\r\n"
             f"Sec-WebSocket-Protocol: bokeh, {token}\r\nOrigin: {origin or place.origin}\r\n\r\n"
         ).encode())  # fmt: skip
+        await line.greeted
         return line
 
     def connection_made(self, transport: Any) -> None:
@@ -128,7 +126,6 @@ class Line(asyncio.Protocol):
         self.closed = True
         if not self.greeted.done():
             self.greeted.set_exception(ConnectionError(f"closed before the greeting, code {self.code}"))
-            self.greeted.exception()  # whoever knocked need not wait for it
         self.lost(self.code)
 
     def data_received(self, data: bytes) -> None:
@@ -143,7 +140,6 @@ class Line(asyncio.Protocol):
                 self.transport.close()
                 if not self.greeted.done():
                     self.greeted.set_exception(Refused(status, self.path))
-                    self.greeted.exception()
                 return
             self.upgraded = True
         at, end = 0, len(data)

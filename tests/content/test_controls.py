@@ -179,7 +179,7 @@ def test_every_control_of_every_section_says_what_it_is_and_what_it_takes(id):
 
 
 @pytest.mark.parametrize("id", WRITTEN)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.data())
 def test_values_survive_the_way_through_json_and_through_text(id, data):
     section = toc.load(id)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import param
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from content import toc
@@ -186,7 +186,7 @@ OPERATIONS = {
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(numbers=st.lists(st.floats(-8, 8), min_size=6, max_size=6))
 def test_an_operation_gives_the_plain_numbers_and_every_cell_evaluates_to_its_own(name, numbers):
     plain = OPERATIONS[name](np.array(numbers).reshape(2, 3))
@@ -296,7 +296,7 @@ def test_every_array_away_from_the_textbook_setting_explains_itself(id):
 
 
 @pytest.mark.parametrize("id", WRITTEN)
-@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=5)
 @given(st.data())
 def test_every_array_explains_itself_wherever_the_controls_stand(id, data):
     try:

@@ -4,7 +4,7 @@ import ast
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, event, given, settings
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from app import prose
@@ -20,7 +20,7 @@ def explained(id, reason):
 
 
 @pytest.mark.parametrize("id", WRITTEN)
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60)
 @given(st.data())
 def test_numbers_are_finite_over_all_controls_or_their_absence_is_explained(id, data):
     section = toc.load(id)

@@ -13,8 +13,8 @@ def test_an_id_stands_in_the_book_once():
 
 
 def test_every_folder_of_a_section_is_an_id_of_the_book():
-    folders = {path.name for path in toc.FOLDER.iterdir() if (path / "compute.py").exists()}
-    assert folders == set(WRITTEN)
+    assert {path.parent.name for path in toc.FOLDER.glob("*/*.*")} <= set(toc.ORDER)
+    assert {path.parent.name for path in toc.FOLDER.glob("*/en.md")} == set(WRITTEN)
 
 
 def test_written_sections_come_in_the_order_of_the_book():

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from content.experiments.cue_recall import data
@@ -13,6 +13,7 @@ from content.experiments.cue_recall.configuration import Configuration
 delays = st.integers(1, 64)
 
 
+@settings(deadline=None)
 @given(delays, st.integers(1, 50), st.integers(0, 2**32))
 def test_episode_reads_bos_cue_moves_recall_cue_eos(delay, count, seed):
     tokens = data.episodes(delay, count, np.random.default_rng(seed))
@@ -25,6 +26,7 @@ def test_episode_reads_bos_cue_moves_recall_cue_eos(delay, count, seed):
     assert ((moves >= 0) & (moves < len(data.MOVES))).all()
 
 
+@settings(deadline=None)
 @given(delays, st.integers(0, 2**31 - 1))
 def test_same_seed_draws_the_same_episodes_and_splits_differ(delay, data_seed):
     configuration = Configuration(delay=delay, data_seed=data_seed, train_size=256, validation_size=256, test_size=256)
@@ -43,6 +45,7 @@ def test_splits_have_the_sizes_of_the_golden_block_and_do_not_depend_on_model_or
     np.testing.assert_array_equal(data.batch_order(rnn, 3), data.batch_order(transformer, 3))
 
 
+@settings(deadline=None)
 @given(st.integers(0, 500))
 def test_each_epoch_visits_every_episode_once(epoch):
     order = data.batch_order(Configuration(train_size=256), epoch)

@@ -12,8 +12,8 @@ from content.sections.three_tokens.compute import softmax
 
 torch = pytest.importorskip("torch")
 
-from content.experiments.cue_recall.autograd import Autograd  # noqa: E402
-from content.experiments.cue_recall.model import Recurrent, Transformer, build  # noqa: E402
+from content.experiments.cue_recall.autograd import Autograd
+from content.experiments.cue_recall.model import Recurrent, Transformer, build
 
 COUNTS = {"rnn": 1943, "gru": 2023, "transformer": 1915}
 

@@ -165,6 +165,7 @@ def test_checkpoint_survives_bytes_and_pickle():
 WRITTEN = to_bytes(start(short("rnn")))
 
 
+@settings(deadline=None)
 @given(st.integers(0, len(WRITTEN) - 1), st.integers(0, len(WRITTEN) - 1), st.integers(1, 255))
 def test_changed_or_truncated_checkpoint_is_refused_in_one_line(length, place, change):
     changed = bytearray(WRITTEN)

@@ -139,8 +139,10 @@ def test_the_order_of_the_vocabulary_changes_no_vector(values, order):
 
 
 @given(states, st.integers(0, 8))
-def test_the_word_to_edit_changes_no_number(values, word):
-    assert all(np.array_equal(a, b) for a, b in zip(SECTION.trace(values), SECTION.trace(values | {"word": word})))
+def test_the_followed_word_changes_no_number_and_is_found_where_it_stands(values, word):
+    before, after = SECTION.trace(values), SECTION.trace(values | {"word": word})
+    assert all(np.array_equal(a, b) for name, a, b in zip(before._fields, before, after) if name != "found")
+    assert (after.found == np.flatnonzero(after.ids == word)).all()
 
 
 @given(st.integers(1, 40), st.integers(1, 17), st.floats(1.0, 1e5))

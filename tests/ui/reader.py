@@ -18,13 +18,13 @@ LOOKS = ("light", "dark", "projector")
 CORE = ("three_tokens", "position", "tanh_chain", "masks")
 WRITTEN = toc.written()
 SLIDER = {"three_tokens": "q00", "position": "position", "tanh_chain": "w_h", "masks": "s1"}
-PATIENCE = 8.0  # seconds until an expectation has failed
+PATIENCE = 12.0  # seconds until an expectation has failed
 READ_TABLES = """() =>
-  [...document.querySelectorAll("table[data-array]")].filter((table) => table.closest("details.twin")?.open ?? true).map((table) => [
-    table.dataset.array,
-    [...table.querySelectorAll("td[data-value]")].map((cell) =>
-      [cell.dataset.value, cell.querySelector("input")?.value ?? cell.textContent, table.dataset.form ?? null]),
-  ])"""
+  [...document.querySelectorAll("table[data-array]")].filter((table) => table.closest("details.twin")?.open ?? true).map((table) => {
+    const forms = table.dataset.form?.split(" ") ?? [null];
+    return [table.dataset.array, [...table.querySelectorAll("td[data-value]")].map((cell) =>
+      [cell.dataset.value, cell.querySelector("input")?.value ?? cell.textContent, forms[(cell.cellIndex - 1) % forms.length]])];
+  })"""
 READ_PROSE = """() => [...document.querySelectorAll("output[data-fact]")].map((output) =>
   [output.dataset.fact, output.dataset.format ?? null, output.textContent])"""
 
@@ -163,7 +163,8 @@ class Reader:
 
     def cell(self, array: str, at: int) -> Locator:
         """The table cell of a number, counted along the rows."""
-        return self.locate(f'table[data-array="{array}"]').first.locator("td[data-value]").nth(at)
+        table = self.locate(f'table[data-array="{array}"]:not(details.twin:not([open]) table)').first
+        return table.locator("td[data-value]").nth(at)
 
     def press(self, name: str, key: str) -> float:
         """Presses a key on a control; gives the value it then has."""

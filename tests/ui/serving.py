@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import os
-import socket
 import subprocess
 import sys
 import threading
 import time
 import urllib.error
 import urllib.request
+from itertools import pairwise
 from pathlib import Path
 
+from tests.free_port import free_port
+
 ROOT = Path(__file__).resolve().parents[2]
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("", 0))
-        return probe.getsockname()[1]
 
 
 class Server:
@@ -54,6 +50,10 @@ class Server:
 
     def said(self) -> str:
         return self.log.read_text(encoding="utf-8", errors="replace")
+
+    def tracebacks(self) -> list[str]:
+        """The beginning of each traceback in the log."""
+        return [text[-300:] + "Traceback" + after[:1500] for text, after in pairwise(self.said().split("Traceback"))]
 
 
 class Relay:

@@ -70,12 +70,14 @@ class AnswerGradient(NamedTuple):
 def forward(configuration: Configuration, vector: np.ndarray, tokens: np.ndarray) -> RNNTrace | GRUTrace | TransformerTrace:
     """Run one episode's inputs through the model of `configuration` with the flat weights `vector` (P,).
 
-    tokens: the T = delay + 4 inputs, or all delay + 5 tokens of the episode (EOS is no input and is left out).
+    tokens: the T = delay + 4 inputs, or all delay + 5 tokens of the episode (EOS is no input and is left out). An RNN or GRU
+    also takes N episodes side by side, (T, N); every array of its trace then has this axis behind the first.
     Returns an RNNTrace, GRUTrace or TransformerTrace in float64; row t predicts token t + 1.
     Raises ValueError for another length.
     """
     tokens = np.asarray(tokens)
-    if tokens.shape not in [(configuration.inputs,), (configuration.inputs + 1,)]:
+    axes = (1,) if configuration.model == "transformer" else (1, 2)
+    if tokens.ndim not in axes or len(tokens) not in (configuration.inputs, configuration.inputs + 1):
         raise ValueError(f"an episode with delay {configuration.delay} has {configuration.inputs} inputs, not {tokens.shape}")
     named = unpack(configuration, np.asarray(vector, float))
     run = {"rnn": run_rnn, "gru": run_gru, "transformer": run_transformer}[configuration.model]
@@ -86,9 +88,9 @@ def run_rnn(named: dict[str, np.ndarray], tokens: np.ndarray) -> RNNTrace:
     """h_t = tanh(W_ih x_t + b_ih + W_hh h_{t-1} + b_hh), from h_{-1} = 0."""
     embedded = named["embedding.weight"][tokens]  # (T, 16)
     from_input = embedded @ named["cell.weight_ih_l0"].T + named["cell.bias_ih_l0"]  # (T, H)
-    state, steps = np.zeros(from_input.shape[1]), []
+    state, steps = np.zeros(from_input.shape[1:]), []
     for row in from_input:
-        preactivation = row + named["cell.weight_hh_l0"] @ state + named["cell.bias_hh_l0"]  # (H,)
+        preactivation = row + state @ named["cell.weight_hh_l0"].T + named["cell.bias_hh_l0"]  # (H,)
         state = np.tanh(preactivation)
         steps.append((preactivation, state))
     preactivation, hidden = map(np.stack, zip(*steps, strict=True))
@@ -100,13 +102,13 @@ def run_gru(named: dict[str, np.ndarray], tokens: np.ndarray) -> GRUTrace:
     """PyTorch's GRU, reset after the affine map: h_t = (1 - u) ⊙ n + u ⊙ h_{t-1}, from h_{-1} = 0."""
     embedded = named["embedding.weight"][tokens]  # (T, 16)
     from_input = embedded @ named["cell.weight_ih_l0"].T + named["cell.bias_ih_l0"]  # (T, 3H)
-    state, steps = np.zeros(from_input.shape[1] // 3), []
+    width = from_input.shape[-1] // 3
+    state, steps = np.zeros((*from_input.shape[1:-1], width)), []
     for row in from_input:
-        from_state = named["cell.weight_hh_l0"] @ state + named["cell.bias_hh_l0"]  # (3H,)
-        input_reset, input_update, input_part = np.split(row, 3)
-        state_reset, state_update, hidden_part = np.split(from_state, 3)
-        reset, update = sigmoid(input_reset + state_reset), sigmoid(input_update + state_update)
-        candidate = np.tanh(input_part + reset * hidden_part)
+        from_state = state @ named["cell.weight_hh_l0"].T + named["cell.bias_hh_l0"]  # (3H,): reset, update, candidate
+        gates = sigmoid(row[..., : 2 * width] + from_state[..., : 2 * width])
+        reset, update, hidden_part = gates[..., :width], gates[..., width:], from_state[..., 2 * width :]
+        candidate = np.tanh(row[..., 2 * width :] + reset * hidden_part)
         state = (1 - update) * candidate + update * state
         steps.append((reset, update, hidden_part, candidate, state))
     reset, update, hidden_part, candidate, hidden = map(np.stack, zip(*steps, strict=True))

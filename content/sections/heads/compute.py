@@ -79,7 +79,7 @@ def parameter_count(widths: Sequence[tuple[int, int]], width: int) -> np.ndarray
     return np.array([*heads, width * sum(d_v for _, d_v in widths)])
 
 
-def draw(rng: np.random.Generator, rows: int, columns: int) -> np.ndarray:
+def draw_matrix(rng: np.random.Generator, rows: int, columns: int) -> np.ndarray:
     """A projection of tenths between −1 and 1, (rows, columns)."""
     return rng.integers(-10, 11, (rows, columns)) / 10
 
@@ -88,8 +88,8 @@ def draw(rng: np.random.Generator, rows: int, columns: int) -> np.ndarray:
 def draw_head(seed: int, number: int, d_k: int, d_v: int) -> tuple[Head, np.ndarray]:
     """A head and its block of W_O, (D, d_v). The `number` is part of the seed: adding a head leaves the others alone."""
     rng = np.random.default_rng([seed, number])
-    head = Head(draw(rng, d_k, WIDTH), draw(rng, d_k, WIDTH), draw(rng, d_v, WIDTH))
-    return head, draw(rng, WIDTH, d_v)
+    head = Head(draw_matrix(rng, d_k, WIDTH), draw_matrix(rng, d_k, WIDTH), draw_matrix(rng, d_v, WIDTH))
+    return head, draw_matrix(rng, WIDTH, d_v)
 
 
 def choose_heads(projections: str, num_heads: int, d_k: int, d_v: int, seed: int) -> tuple[tuple[Head, ...], np.ndarray]:
@@ -161,13 +161,14 @@ def compute(*, num_heads, projections, d_k, d_v, seed, head, row, x0, x1, x2, x3
     row_weights = np.stack([one.weights[row] for one in step.attended])  # (H, 7)
 
     widths = np.array([(len(one.w_q), len(one.w_v)) for one in heads])  # (H, 2)
+    owner = np.repeat(np.arange(num_heads), widths[:, 1])  # (Σ d_v,)
     ends = np.cumsum(widths[:, 1]).tolist()  # where each head's columns end in concat and in W_O
     columns = [slice(end - d_v, end) for end, (_, d_v) in zip(ends, widths)]
     contributions = np.stack([step.concat[row, part] @ w_o[:, part].T for part in columns])  # (H, 5)
     stages = (inputs, query, value, weights, head_output, step.concat, w_o.T, step.output)
     return Trace(
         inputs, np.array(shown), *heads[shown - 1], query, key, value, scores, weights, head_output,
-        row_weights, entropy(row_weights), step.concat, np.repeat(np.arange(num_heads), widths[:, 1]), w_o, step.output, contributions,
+        row_weights, entropy(row_weights), step.concat, owner, w_o, step.output, contributions,
         shapes=np.array([stage.shape for stage in stages]),
         widths=widths,
         parameters=parameter_count(widths.tolist(), WIDTH),

@@ -1,5 +1,7 @@
-"""The three-token lab as a competent user of plain Panel writes it: the same controls as the book's, three Bokeh heatmaps with
-their numbers, and data sources that are updated in place. The yardstick of the benchmark; no part of the book."""
+"""The three-token lab as a competent user of plain Panel writes it: the yardstick of the benchmark, no part of the book.
+
+The same controls as the book's, three Bokeh heatmaps with their numbers, and data sources that are updated in place.
+"""
 
 import panel as pn
 from bokeh.models import ColumnDataSource, LinearColorMapper
@@ -26,7 +28,8 @@ def trace():
 def heatmap(array, title, columns, low, high):
     rows = [row for row in TOKENS for _ in columns]
     values = array.ravel()
-    source = ColumnDataSource({"row": rows, "column": columns * 3, "value": values, "text": [f"{x:.2f}" for x in values]}, name=title)
+    text = [f"{x:.2f}" for x in values]
+    source = ColumnDataSource({"row": rows, "column": columns * 3, "value": values, "text": text}, name=title)
     plot = figure(title=title, width=300, height=260, x_range=columns, y_range=TOKENS[::-1], tools="hover", toolbar_location=None)
     colour = LinearColorMapper(Viridis256, low=low, high=high)
     plot.rect("column", "row", 1, 1, source=source, fill_color={"field": "value", "transform": colour}, line_color=None)
