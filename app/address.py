@@ -30,7 +30,11 @@ class Address(NamedTuple):
 def read(arguments: Mapping[str, Sequence[bytes]]) -> Address:
     """Checks query arguments as the server hands them over. Never raises: what is wrong is ignored and said."""
     # Without signed sessions these may come out of a token that somebody wrote.
-    arguments = {name: values for name, values in arguments.items() if isinstance(values, list) and all(isinstance(v, bytes) for v in values)}
+    arguments = {
+        name: values
+        for name, values in arguments.items()
+        if isinstance(values, list) and all(isinstance(value, bytes) for value in values)
+    }
     given = {name: values[0].decode("utf-8", "replace") for name, values in arguments.items() if values}
     language = given.get("lang", "en")
     words = STRINGS.get(language, STRINGS["en"])["problem"]

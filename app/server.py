@@ -14,13 +14,17 @@ import os
 import resource
 import struct
 import time
+from functools import partial
 from typing import Any
 from urllib.parse import urlparse
 
+import bokeh.server.server as bokeh_server
 import panel.io.server as panel_server
 from bokeh.server import urls
 from bokeh.server.tornado import BokehTornado
 from bokeh.settings import settings
+from bokeh.util.token import get_token_payload
+from tornado.httpserver import HTTPServer
 from tornado.iostream import StreamClosedError
 from tornado.web import HTTPError, RequestHandler, authenticated
 
@@ -33,6 +37,7 @@ SMALL_BODY = 2048  # bytes of arrays that go as text: two frames less on the wir
 RATE, BURST = 200, 600  # messages a second from one page, and how many at once; a drag on a fast screen sends 144
 TEXT, BINARY = 1, 2  # kinds of websocket frame
 YEAR = 31_536_000  # seconds
+IDLE = 60  # seconds
 
 
 def content_security_policy() -> str:
@@ -123,6 +128,9 @@ class PageSocket(panel_server.WSHandler):
 
     async def _async_open(self, token: str) -> None:
         try:
+            payload = get_token_payload(token)
+            if not all(isinstance(payload.get(part, {}), dict) for part in ("headers", "cookies", "arguments")):
+                raise ValueError("a token whose parts are of another kind")
             await super()._async_open(token)
         except Exception as problem:
             log.info("line refused: %.200r", problem)
@@ -249,18 +257,22 @@ ROUTES = [
 
 def prepare() -> None:
     """Puts the settings in place. Called once, before the server starts."""
-    logging.getLogger("app").setLevel(os.environ.get("BOOK_LOG_LEVEL", "INFO").upper())
+    level = os.environ.get("BOOK_LOG_LEVEL", "INFO").upper()
+    logging.getLogger("app").setLevel(level)
+    if level != "DEBUG":
+        logging.getLogger("bokeh.server.views.ws").setLevel(logging.ERROR)  # three lines for each page opened and left
     if os.environ.get("BOKEH_SECRET_KEY"):
         os.environ.setdefault("BOKEH_SIGN_SESSIONS", "yes")  # a secret is there to be used
     ours = {panel_server.DocHandler: PageHandler, panel_server.WSHandler: PageSocket}
     urls.per_app_patterns[:] = [(route, ours.get(handler, handler)) for route, handler, *_ in urls.per_app_patterns]
     urls.toplevel_patterns[:0] = ROUTES
     limit_and_compress()
+    close_idle_connections()
     allow_many_sockets()
 
 
 def limit_and_compress() -> None:
-    """Pages go out gzipped, a page's token holds no header or cookie of its reader, and a socket message larger than any page sends closes its socket."""
+    """Pages go out gzipped, tokens without the reader's headers and cookies; a message larger than any page sends closes its line."""
     started = BokehTornado.__init__
 
     def start(self: Any, *args: Any, **kwargs: Any) -> None:
@@ -270,6 +282,11 @@ def limit_and_compress() -> None:
         started(self, *args, **kwargs)
 
     BokehTornado.__init__ = start
+
+
+def close_idle_connections() -> None:
+    """A connection that sends no request is closed after a minute; Tornado alone would keep it for an hour."""
+    bokeh_server.HTTPServer = partial(HTTPServer, idle_connection_timeout=IDLE)
 
 
 def allow_many_sockets() -> None:

@@ -87,9 +87,9 @@ def run(command: list[str]) -> None:
     subprocess.run(command, check=True)
 
 
-def size(path: Path) -> float:
-    """Megabytes on disk."""
-    return int(subprocess.run(["du", "-sxm", str(path)], capture_output=True, text=True, check=True).stdout.split()[0])
+def size(path: Path, *without: Path) -> float:
+    """Megabytes on disk; what is mounted `without` belonging to the image does not count."""
+    return int(subprocess.run(["du", "-sxm", *(f"--exclude={w}" for w in without), str(path)], capture_output=True, text=True, check=True).stdout.split()[0])
 
 
 def build(root: CleanRoot) -> tuple[str | None, list[str]]:
@@ -155,10 +155,11 @@ def main() -> int:
         again = ["unshare", "--mount", "--propagation", "private", sys.executable, *sys.argv]
         return subprocess.run(again, env={**os.environ, "OWN_NAMESPACE": "yes"}).returncode
     root = CleanRoot(arguments.root.resolve(), arguments.bind)
-    bare = size(root.path)
+    shown = [root.path / str(folder.resolve()).lstrip("/") for folder in arguments.bind]
+    bare = size(root.path, *shown)
     user, command = build(root)
     torch = next(root.path.glob(f"{IMAGE.lstrip('/')}/lib/python*/site-packages/torch"))
-    print(f"size: {bare:.0f} MB bare system, {size(root.path):.0f} MB with the book, {size(torch):.0f} MB of it torch", flush=True)
+    print(f"size: {bare:.0f} MB bare system, {size(root.path, *shown):.0f} MB with the book, {size(torch):.0f} MB of it torch", flush=True)
     serve(root, user or "root", command)
     return 0
 

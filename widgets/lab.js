@@ -9,6 +9,21 @@ import {addSaveMenus} from "./save.js";
 
 const PRECISIONS = ["2", "3", "4", "full"];
 
+// What the browser keeps for this reader; where storage is forbidden, a choice lasts as long as the page.
+export function keep(name, value) {
+  try {
+    localStorage.setItem(name, value);
+  } catch {}
+}
+
+export function kept(name) {
+  try {
+    return localStorage.getItem(name);
+  } catch {
+    return null;
+  }
+}
+
 export class Lab extends EventTarget {
   // `root` is the lab's element; `config` what the server wrote beside it; `connect` gives the line to the server.
   constructor(root, config, {early, token, freshToken}) {
@@ -19,7 +34,8 @@ export class Lab extends EventTarget {
     this.arrays = new Map();
     this.digests = {};
     this.facts = {};
-    this.form = PRECISIONS.includes(localStorage.getItem("precision")) ? localStorage.getItem("precision") : "2";
+    this.form = PRECISIONS.includes(kept("precision")) ? kept("precision") : "2";
+    root.dataset.digits = this.form;
     this.status = "connecting";
     this.readout = new Readout(root.querySelector(".readout"), this);
     this.matrices = [...root.querySelectorAll("table[data-array]")].map((table) => new Matrix(table, this));
@@ -481,8 +497,8 @@ export class Lab extends EventTarget {
       select.append(new Option(text, form, false, form === this.form));
     }
     select.addEventListener("change", () => {
-      this.form = select.value;
-      localStorage.setItem("precision", this.form);
+      this.root.dataset.digits = this.form = select.value;
+      keep("precision", this.form);
       this.show();
       this.readout.draw();
     });

@@ -1,6 +1,6 @@
 // A section's page: its lab, the links in the prose that set it, questions, keys and the address.
 
-import {Lab} from "../widgets/lab.js";
+import {Lab, keep, kept} from "../widgets/lab.js";
 import {rewrite, setLook, wireLook} from "./frame.js";
 
 const root = document.documentElement;
@@ -83,19 +83,8 @@ document.addEventListener("click", (event) => {
 // Predict, then reveal. What was chosen and answered is kept for this reader.
 
 const store = {
-  key: (name) => `${config.page}/${name}`,
-  get(name) {
-    try {
-      return localStorage.getItem(this.key(name));
-    } catch {
-      return null;
-    }
-  },
-  set(name, value) {
-    try {
-      localStorage.setItem(this.key(name), value);
-    } catch {} // forbidden storage: the answer lasts as long as the page
-  },
+  get: (name) => kept(`${config.page}/${name}`),
+  set: (name, value) => keep(`${config.page}/${name}`, value),
 };
 
 for (const question of document.querySelectorAll(".predict")) {

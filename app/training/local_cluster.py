@@ -22,6 +22,7 @@ async def serve(processes: int) -> None:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
         async with LocalCluster(
             n_workers=processes, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None,
+            scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},  # any free port: there is a bare HTTP server all the same
             local_directory=scratch, preload=["app.training.slices"], asynchronous=True,
         ) as cluster:  # fmt: skip
             print(cluster.scheduler_address, flush=True)

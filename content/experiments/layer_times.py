@@ -45,7 +45,8 @@ def torch_layer(kind: str, length: int) -> Callable[[], object]:
     torch.set_num_threads(1)
     tokens = torch.randn(1, length, WIDTH, generator=torch.Generator().manual_seed(0))
     if kind == "attention":
-        run = lambda: functional.scaled_dot_product_attention(tokens, tokens, tokens)  # noqa: E731
+        head = tokens[None]  # (1, heads, T, D)
+        run = lambda: functional.scaled_dot_product_attention(head, head, head)  # noqa: E731
     elif kind == "convolution":
         layer, columns = torch.nn.Conv1d(WIDTH, WIDTH, TAPS, padding="same"), tokens.transpose(1, 2).contiguous()
         run = lambda: layer(columns)  # noqa: E731

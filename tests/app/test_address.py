@@ -36,7 +36,13 @@ def test_a_page_opens_at_its_textbook_setting_in_each_language(id, language):
 
 def test_everything_at_once_is_read():
     asked = ask("page=three_tokens&lang=uk&look=dark&view=lab&hide=q00,q01&q20=3&scaled=0")
-    assert (asked.page, asked.language, asked.look, asked.view, asked.hide) == ("three_tokens", "uk", "dark", "lab", ("q00", "q01"))
+    assert (asked.page, asked.language, asked.look, asked.view, asked.hide) == (
+        "three_tokens",
+        "uk",
+        "dark",
+        "lab",
+        ("q00", "q01"),
+    )
     assert asked.values == {**toc.load("three_tokens").defaults(), "q20": 3.0, "scaled": 0}
     assert asked.notices == ()
 
@@ -94,7 +100,14 @@ def test_a_legal_part_is_taken_beside_an_illegal_one():
     assert len(asked.notices) == 2
 
 
-@pytest.mark.parametrize("query", ["page=masks&" + "&".join(f"x{k}=1" for k in range(150)), "page=masks&hide=" + "a," * 10_000, "&".join(f"k{k}=1&k{k}=2" for k in range(150))])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "page=masks&" + "&".join(f"x{k}=1" for k in range(150)),
+        "page=masks&hide=" + "a," * 10_000,
+        "&".join(f"k{k}=1&k{k}=2" for k in range(150)),
+    ],
+)
 def test_a_reader_is_told_a_few_things_and_not_hundreds(query):
     assert len(ask(query).notices) <= 6
 
@@ -144,7 +157,15 @@ def test_only_what_is_not_at_its_default_is_written(asked):
 
 
 def test_numbers_stand_in_an_address_as_javascript_writes_them():
-    assert [plain(value) for value in (3.0, -1.0, 0.05, 7, 0, "causal", 1e-05)] == ["3", "-1", "0.05", "7", "0", "causal", "1e-05"]
+    assert [plain(value) for value in (3.0, -1.0, 0.05, 7, 0, "causal", 1e-05)] == [
+        "3",
+        "-1",
+        "0.05",
+        "7",
+        "0",
+        "causal",
+        "1e-05",
+    ]
     asked = ask("page=masks&s0=0.25&x0=3.0&query=02")
     assert parse_qs(write(asked)[1:]) == {"page": ["masks"], "lang": ["en"], "s0": ["0.25"], "x0": ["3"], "query": ["2"]}
 
@@ -159,7 +180,12 @@ def test_changes_are_written_over_what_was_asked():
 @given(
     st.dictionaries(
         st.sampled_from([*RESERVED, "s0", "kind", "query", "visible", "sentence"]) | st.text(),
-        st.lists(st.binary() | st.sampled_from([id.encode() for id in WRITTEN]) | st.sampled_from([b"en", b"uk", b"1", b"lab", b"dark", b"s0,kind"]), max_size=3),
+        st.lists(
+            st.binary()
+            | st.sampled_from([id.encode() for id in WRITTEN])
+            | st.sampled_from([b"en", b"uk", b"1", b"lab", b"dark", b"s0,kind"]),
+            max_size=3,
+        ),
     )
 )
 def test_nothing_that_stands_in_an_address_raises(arguments):

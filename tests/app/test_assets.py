@@ -76,8 +76,10 @@ def test_gzipped_content_is_the_same_in_every_process(folder):
 @pytest.mark.parametrize(
     "name",
     [
-        "", "page.js", "static", "static/", "static/nothing.js", "static/../main.py", "../app/main.py", "static/../../content/toc.py", "/etc/passwd", "static//page.js",
-        "static/./page.js", "static/page.js/", "STATIC/page.js", "static/page.js\0", "widgets/lab.py", "static/vendor/fonts/README.md", "static/vendor/fonts/subset.py", "templates/frame.html", "static\\page.js",
+        "", "page.js", "static", "static/", "static/nothing.js", "static/../main.py", "../app/main.py",
+        "static/../../content/toc.py", "/etc/passwd", "static//page.js",
+        "static/./page.js", "static/page.js/", "STATIC/page.js", "static/page.js\0", "widgets/lab.py",
+        "static/vendor/fonts/README.md", "static/vendor/fonts/subset.py", "templates/frame.html", "static\\page.js",
         "%2e%2e/main.py",
     ],
 )  # fmt: skip
@@ -95,7 +97,13 @@ def test_no_source_of_the_server_is_among_what_is_served():
 
 def test_every_kind_of_file_has_its_type():
     assert set(assets.TYPES) == assets.SERVED
-    for name in ("static/page.js", "static/book.css", "static/favicon.svg", "static/vendor/fonts/inter-latin.woff2", "bokeh.min.js"):
+    for name in (
+        "static/page.js",
+        "static/book.css",
+        "static/favicon.svg",
+        "static/vendor/fonts/inter-latin.woff2",
+        "bokeh.min.js",
+    ):
         assert assets.read(name).type == assets.TYPES[name[name.rindex(".") :]]
 
 
@@ -122,4 +130,6 @@ def test_bokeh_js_is_the_one_of_the_installed_bokeh():
     import bokeh
 
     assert assets.bokeh_js().is_file()
-    assert bokeh.__version__ in assets.read("bokeh.min.js").plain[:200_000].decode("utf-8", "replace") + assets.read("bokeh.min.js").plain[-200_000:].decode("utf-8", "replace")
+    assert bokeh.__version__ in assets.read("bokeh.min.js").plain[:200_000].decode("utf-8", "replace") + assets.read(
+        "bokeh.min.js"
+    ).plain[-200_000:].decode("utf-8", "replace")

@@ -98,7 +98,14 @@ def test_the_code_asks_for_controls_that_exist_and_needs_nothing_but_its_library
     assert set(re.findall(r"\{\{(\w+)\}\}", code)) <= set(toc.load(id).defaults())
     assert len(re.findall(r"\{\{", code)) == len(re.findall(r"\{\{\w+\}\}", code))
     own = {"content"} if id in TRAINED else set()
-    assert set(re.findall(r"^\s*(?:import|from) (\w+)", code, re.M)) <= {"numpy", "torch", "re", "math", *(["numpy"] if kind == "torch" else []), *own}
+    assert set(re.findall(r"^\s*(?:import|from) (\w+)", code, re.M)) <= {
+        "numpy",
+        "torch",
+        "re",
+        "math",
+        *(["numpy"] if kind == "torch" else []),
+        *own,
+    }
 
 
 @pytest.mark.parametrize("id", WRITTEN)
@@ -117,5 +124,7 @@ def test_every_control_that_changes_a_number_stands_in_the_code(id):
 
 def test_the_rule_that_fills_in_values_is_the_pages():
     section = toc.load("masks")
-    text = filled_in("{{s0}} {{s1}} {{query}} {{kind}} {{visible}} {{nothing}}", section, {**section.defaults(), "s0": 1.0, "s1": -0.05})
+    text = filled_in(
+        "{{s0}} {{s1}} {{query}} {{kind}} {{visible}} {{nothing}}", section, {**section.defaults(), "s0": 1.0, "s1": -0.05}
+    )
     assert text == "1.0 -0.05 1 causal 110 {{nothing}}"

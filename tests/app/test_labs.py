@@ -33,7 +33,11 @@ class Strict(Text):
     def headers(self, axis, length, trace=None):
         axes = self.labels.get("axes") or {}
         words = (axis or "").rpartition(":")[2]
-        known = {*axes, *(self.labels.get("options") or {}), *(self.labels.get("arrays") or {})}  # an array that others run over is numbered
+        known = {
+            *axes,
+            *(self.labels.get("options") or {}),
+            *(self.labels.get("arrays") or {}),
+        }  # an array that others run over is numbered
         assert axis is None or words in known, f"no axis {axis}"
         return super().headers(axis, length, trace)
 
@@ -83,7 +87,12 @@ def test_every_control_can_be_moved_in_the_lab(id):
     names = lab.control_names()
     assert len(set(names)) == len(names), "a control stands twice"
     assert set(names) <= set(section.defaults())
-    choices = [{name: choice} for name, p in control_parameters(section.controls).items() if isinstance(p, param.Selector) for choice in p.objects]
+    choices = [
+        {name: choice}
+        for name, p in control_parameters(section.controls).items()
+        if isinstance(p, param.Selector)
+        for choice in p.objects
+    ]
     states = [written(id, values={**section.defaults(), **chosen}) for chosen in ({}, *choices)]
     inputs = {element["data-control"] for state in states for element in state.all("input", data_control=True)}
     assert inputs == set(section.defaults()), f"no input: {set(section.defaults()) - inputs}"

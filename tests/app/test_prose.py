@@ -52,8 +52,10 @@ def page(compiled):
 @pytest.mark.parametrize(
     ("written", "name", "form", "text"),
     [
-        ("{{weights[0,2]}}", "weights[0,2]", None, "0.40"), ("{{max_entropy}}", "max_entropy", None, "1.58"), ("{{ weights[0, 2] | 3 }}", "weights[0, 2]", "3", "0.401"),
-        ("{{entropy[0]|4g}}", "entropy[0]", "4g", "1.520"), ("{{output[0,0] | e}}", "output[0,0]", "e", "1.6·10⁰"), ("{{weights[0,2] | full}}", "weights[0,2]", "full", "0.4011120926797859"),
+        ("{{weights[0,2]}}", "weights[0,2]", None, "0.40"), ("{{max_entropy}}", "max_entropy", None, "1.58"),
+        ("{{ weights[0, 2] | 3 }}", "weights[0, 2]", "3", "0.401"),
+        ("{{entropy[0]|4g}}", "entropy[0]", "4g", "1.520"), ("{{output[0,0] | e}}", "output[0,0]", "e", "1.6·10⁰"),
+        ("{{weights[0,2] | full}}", "weights[0,2]", "full", "0.4011120926797859"),
     ],
 )  # fmt: skip
 def test_a_number_follows_the_controls(page, written, name, form, text):
@@ -68,7 +70,8 @@ def test_a_number_is_written_in_the_language_of_the_page(page, language):
 
 @pytest.mark.parametrize(
     ("written", "text"),
-    [("{{weights[2,2] @ q20=3}}", "0.99"), ("{{weights[2,2] @ q20=3 | 4}}", "0.9913"), ("{{weights[0,0] @ scaled=0}}", "0.42"), ("{{weights[0,0] @ }}", "0.40"), ("{{weights[0,0] @ | 1}}", "0.4")],
+    [("{{weights[2,2] @ q20=3}}", "0.99"), ("{{weights[2,2] @ q20=3 | 4}}", "0.9913"),
+     ("{{weights[0,0] @ scaled=0}}", "0.42"), ("{{weights[0,0] @ }}", "0.40"), ("{{weights[0,0] @ | 1}}", "0.4")],
 )  # fmt: skip
 def test_a_number_at_another_setting_is_fixed(compiled, written, text):
     made = compiled(written)
@@ -101,7 +104,8 @@ def test_an_element_that_this_state_does_not_have_is_a_dash(compiled):
 @pytest.mark.parametrize(
     "written",
     [
-        "{{nothing}}", "{{weights}}", "{{q00}}", "{{weights[0,2] @ q20=9}}", "{{weights[0,2] @ q99=1}}", "{{weights[0,2] @ q20}}", "{{weights[9,9] @ }}", "{{max_entropy | 2.5}}",
+        "{{nothing}}", "{{weights}}", "{{q00}}", "{{weights[0,2] @ q20=9}}", "{{weights[0,2] @ q99=1}}",
+        "{{weights[0,2] @ q20}}", "{{weights[9,9] @ }}", "{{max_entropy | 2.5}}",
         "{{max_entropy | x}}", "{{max_entropy @ q20=3 | -1}}", "{{weights[0] @ }}", "{{nothing[0] @ }}",
     ],
 )  # fmt: skip
@@ -129,7 +133,12 @@ def test_quoting_an_array_needs_an_element():
 
 def test_a_link_sets_controls_and_is_an_address_of_its_own(page):
     link = page("[Raise milk](set:q20=3&scaled=0)").one("a")
-    assert (link["class"], link["data-set"], link["href"], link.text) == ("set", "q20=3&scaled=0", "?page=three_tokens&lang=en&q20=3&scaled=0", "Raise milk")
+    assert (link["class"], link["data-set"], link["href"], link.text) == (
+        "set",
+        "q20=3&scaled=0",
+        "?page=three_tokens&lang=en&q20=3&scaled=0",
+        "Raise milk",
+    )
 
 
 def test_a_link_back_to_the_textbook_setting_sets_nothing(page):
@@ -138,7 +147,10 @@ def test_a_link_back_to_the_textbook_setting_sets_nothing(page):
 
 def test_a_link_to_a_section_keeps_the_language(page):
     root = page("[masks](section:masks) [journey](section:masks?example=journey)", language="ru")
-    assert [(link["href"], link["data-page"]) for link in root.all("a")] == [("?page=masks&lang=ru", "masks"), ("?page=masks&lang=ru&example=journey", "masks")]
+    assert [(link["href"], link["data-page"]) for link in root.all("a")] == [
+        ("?page=masks&lang=ru", "masks"),
+        ("?page=masks&lang=ru&example=journey", "masks"),
+    ]
 
 
 def test_a_link_to_a_planned_section_is_plain_text(page, monkeypatch):
@@ -160,7 +172,8 @@ def test_a_link_may_set_a_state_that_has_no_numbers(page):
 @pytest.mark.parametrize(
     "written",
     [
-        "[x](set:q20=9)", "[x](set:q99=1)", "[x](set:q20)", "[x](section:nothing)", "[x](section:masks?example=nine)", "[x](section:masks?colour=red)", "[x](http://example.org)",
+        "[x](set:q20=9)", "[x](set:q99=1)", "[x](set:q20)", "[x](section:nothing)", "[x](section:masks?example=nine)",
+        "[x](section:masks?colour=red)", "[x](http://example.org)",
         "[x](ftp://example.org)", "[x](masks.html)", "[x](?page=masks)", "[x](#top)", "[x](mailto:a@example.org)",
     ],
 )  # fmt: skip
@@ -242,8 +255,10 @@ def test_an_exercise_has_a_field_a_button_and_a_solution(page, compiled, languag
 @pytest.mark.parametrize(
     "head",
     [
-        "", "milk", "milk | answer=weights[2,2]", "milk | tolerance=0.1", "two words | answer=weights[2,2] | tolerance=0.1", "milk | answer=nothing | tolerance=0.1",
-        "milk | answer=weights[9,9] | tolerance=0.1", "milk | answer=weights | tolerance=0.1", "milk | answer=weights[2,2] | tolerance=small", "milk | answer=weights[2,2] @ q20=9 | tolerance=0.1",
+        "", "milk", "milk | answer=weights[2,2]", "milk | tolerance=0.1", "two words | answer=weights[2,2] | tolerance=0.1",
+        "milk | answer=nothing | tolerance=0.1",
+        "milk | answer=weights[9,9] | tolerance=0.1", "milk | answer=weights | tolerance=0.1",
+        "milk | answer=weights[2,2] | tolerance=small", "milk | answer=weights[2,2] @ q20=9 | tolerance=0.1",
         "milk | answer=weights[2,2] | tolerance=0.1 | hint=none",
     ],
 )  # fmt: skip
@@ -281,15 +296,17 @@ def test_equations_are_mathml_inline_and_displayed(page):
 
 
 def test_words_in_an_equation_stand_upright_in_one_piece():
-    mended = mend_mathml('<mi mathvariant="normal">s</mi><mi mathvariant="normal">o</mi><mi mathvariant="normal">f</mi><mi>x</mi><mi mathvariant="normal">d</mi>')
-    assert mended == '<mi>sof</mi><mi>x</mi><mi mathvariant="normal">d</mi>'
+    s, o, f, d = (f'<mi mathvariant="normal">{letter}</mi>' for letter in "sofd")
+    assert mend_mathml(f"{s}{o}{f}<mi>x</mi>{d}") == f"<mi>sof</mi><mi>x</mi>{d}"
 
 
 def test_infinity_is_a_number_and_no_operator():
     assert mend_mathml("<mo>&#x0221E;</mo><mo>&#x0002B;</mo>") == "<mi>&#x0221E;</mi><mo>&#x0002B;</mo>"
 
 
-@pytest.mark.parametrize(("latex", "accent"), [(r"\hat{y}", "ˆ"), (r"\bar{x}", "ˉ"), (r"\tilde{c}", "˜"), (r"\overline{ab}", "‾")])
+@pytest.mark.parametrize(
+    ("latex", "accent"), [(r"\hat{y}", "ˆ"), (r"\bar{x}", "ˉ"), (r"\tilde{c}", "˜"), (r"\overline{ab}", "‾")]
+)
 def test_accents_sit_on_their_letter_and_do_not_stretch(page, latex, accent):
     (over,) = page(f"${latex}$").all("mover")
     assert over["accent"] == "true"
@@ -319,7 +336,17 @@ def test_a_table_can_be_scrolled_by_keyboard(page):
     assert table.inside("div")["tabindex"] == "0" and table.one("output").text == "1.58"
 
 
-@pytest.mark.parametrize("front", ["", "---\ntitle: [\n---\n", "---\ntitle: A\nsummary: B\n---\n", "---\ntitle: A\nlabels: {a: 1}\n---\n", "---\nsummary: A\nlabels: {a: 1}\n---\n", "---\ntitle: ''\nsummary: B\nlabels: {a: 1}\n---\n"])
+@pytest.mark.parametrize(
+    "front",
+    [
+        "",
+        "---\ntitle: [\n---\n",
+        "---\ntitle: A\nsummary: B\n---\n",
+        "---\ntitle: A\nlabels: {a: 1}\n---\n",
+        "---\nsummary: A\nlabels: {a: 1}\n---\n",
+        "---\ntitle: ''\nsummary: B\nlabels: {a: 1}\n---\n",
+    ],
+)
 def test_front_matter_that_lacks_something_is_named_with_its_file(compiled, front):
     with pytest.raises(ProseError, match=r"^sample/en\.md: (has no front matter|front matter)"):
         compiled("Text.", front=front)
@@ -327,7 +354,9 @@ def test_front_matter_that_lacks_something_is_named_with_its_file(compiled, fron
 
 @settings(max_examples=100)
 @given(st.lists(st.sampled_from([
-    "{{max_entropy}}", "{{weights[0,2] @ q20=3 | 3}}", "[a](set:q20=3)", "[b](section:masks)", "$x^2$", "\n\n$$\\sum_i x_i$$\n\n", "*em*", "`code`", "\n\n", "\n- ", "- [x] ", "# ", "> ", "::: misreading T\n", ":::\n", ":::: predict\n",
+    "{{max_entropy}}", "{{weights[0,2] @ q20=3 | 3}}", "[a](set:q20=3)", "[b](section:masks)",
+    "$x^2$", "\n\n$$\\sum_i x_i$$\n\n", "*em*", "`code`", "\n\n", "\n- ", "- [x] ", "# ", "> ",
+    "::: misreading T\n", ":::\n", ":::: predict\n",
     "::: reveal\n", "::::\n", "| a | b |\n|---|---|\n| 1 | 2 |\n", "<i>", "&", "\"", "text ", "```\ncode\n```\n",
 ]), max_size=14).map("".join))  # fmt: skip
 def test_any_mixture_of_the_forms_gives_tags_that_match(text):
@@ -335,7 +364,12 @@ def test_any_mixture_of_the_forms_gives_tags_that_match(text):
     html = compiler.markdown.renderer.render(compiler.markdown.parse(text), compiler.markdown.options, {})
     known = prose.quotable(SECTION, SECTION.trace(SECTION.defaults()))
     pieces = html.split("\x00")
-    parse("".join(piece if k % 2 == 0 else prose.live_number(compiler.numbers[int(piece)], known, "en") for k, piece in enumerate(pieces)))
+    parse(
+        "".join(
+            piece if k % 2 == 0 else prose.live_number(compiler.numbers[int(piece)], known, "en")
+            for k, piece in enumerate(pieces)
+        )
+    )
 
 
 # The sections
@@ -355,7 +389,9 @@ def test_a_translation_has_the_outline_of_the_english_text(id, language):
 
 @pytest.mark.parametrize(("id", "language"), TRANSLATIONS)
 def test_a_translation_was_made_from_the_english_text_of_today(id, language):
-    assert prose.load(id, language).source == prose_hash(id), f"{id}/{language}.md is stale: read en.md again, then put `source: {prose_hash(id)}` into it"
+    assert prose.load(id, language).source == prose_hash(id), (
+        f"{id}/{language}.md is stale: read en.md again, then put `source: {prose_hash(id)}` into it"
+    )
 
 
 @pytest.mark.parametrize(("id", "language"), TRANSLATIONS)
@@ -407,7 +443,9 @@ def test_no_raw_format_is_left_in_the_text(id, language):
         pre.children = []
     for leftover in ("{{", "}}", ":::", "$", "](", "[ ]", "[x]", "**", "\x00"):
         assert leftover not in root.text, leftover
-    assert not [output["data-fact"] for output in root.all("output", data_fact=True) if output.text == "–"], "numbers that the textbook setting does not have"
+    assert not [output["data-fact"] for output in root.all("output", data_fact=True) if output.text == "–"], (
+        "numbers that the textbook setting does not have"
+    )
     assert "∞" not in "".join(output.text for output in root.all("output"))
 
 
@@ -468,7 +506,9 @@ def test_live_numbers_of_every_section_are_those_of_the_state(id):
         for output, number in zip(shown, numbers):
             name, _, index = number.name.partition("[")
             try:
-                value = float(np.asarray(known[name])[tuple(int(i) for i in index.rstrip("]").split(","))] if index else known[name])
+                value = float(
+                    np.asarray(known[name])[tuple(int(i) for i in index.rstrip("]").split(","))] if index else known[name]
+                )
             except IndexError:
                 assert output.text == "–"
                 continue

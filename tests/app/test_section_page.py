@@ -29,7 +29,9 @@ TOKEN = "t0k.en"
 def opened(query):
     """The HTML of the page at a query string, made as a session makes it."""
     request = SimpleNamespace(arguments=parse_qs_bytes(query, keep_blank_values=True))
-    document = SimpleNamespace(session_context=SimpleNamespace(request=request), template=None, template_variables={}, on_message=lambda *_: None)
+    document = SimpleNamespace(
+        session_context=SimpleNamespace(request=request), template=None, template_variables={}, on_message=lambda *_: None
+    )
     open_page(document)
     return document.template.render(**document.template_variables, token=TOKEN, docs=[SimpleNamespace(token=TOKEN)])
 
@@ -180,7 +182,9 @@ def test_the_frame_leads_to_the_neighbours_the_contents_and_the_other_languages(
         links = root.all("a", rel=rel)
         assert [link["href"] for link in links] == ([f"?page={neighbour}&lang={language}&look=dark"] if neighbour else [])
     assert root.one("a", class_="book")["href"] == f"?lang={language}&look=dark"
-    assert {link["data-lang"]: link["href"] for link in root.all("a", data_lang=True)} == {code: f"?page={id}&lang={code}&look=dark" for code in LANGUAGES}
+    assert {link["data-lang"]: link["href"] for link in root.all("a", data_lang=True)} == {
+        code: f"?page={id}&lang={code}&look=dark" for code in LANGUAGES
+    }
     assert [link["data-lang"] for link in root.all("a", aria_current="true")] == [language]
 
 
@@ -277,7 +281,9 @@ def test_the_contents_show_the_whole_plan_and_link_what_is_written(language):
     assert len(root.one("main").all("li")) == len(toc.ORDER)
 
 
-@pytest.mark.parametrize(("query", "kind", "given"), [("page=nothing", "page", "nothing"), ("page=misconceptions", "planned_page", "misconceptions")])
+@pytest.mark.parametrize(
+    ("query", "kind", "given"), [("page=nothing", "page", "nothing"), ("page=misconceptions", "planned_page", "misconceptions")]
+)
 def test_a_page_that_is_not_there_gives_the_contents_and_a_notice(query, kind, given):
     root = page(f"{query}&lang=ru")
     assert root.all("h2")
@@ -310,4 +316,6 @@ def test_pages_of_other_settings_hold_their_numbers_in_the_prose(id):
         facts = section.facts(section.trace(values))
         for output in root.one("article").all("output", data_fact=True):
             if output["data-fact"] in facts:
-                assert output.text == write_number(float(np.float64(facts[output["data-fact"]])), output.get("data-format") or "2")
+                assert output.text == write_number(
+                    float(np.float64(facts[output["data-fact"]])), output.get("data-format") or "2"
+                )

@@ -1,4 +1,7 @@
-"""The running server: headers, compression, cache lifetimes, refusals, and a page's line to its lab. Fails when a trick of `server.py` stops working."""
+"""The running server: headers, compression, cache lifetimes, refusals, and a page's line to its lab.
+
+Fails when a trick of `app/server.py` stops working.
+"""
 
 import asyncio
 import base64
@@ -101,7 +104,11 @@ class Line:
         return header, content, buffers
 
     async def send(self, content, msgtype="PATCH-DOC"):
-        for part in (json.dumps({"msgid": "1", "msgtype": msgtype}), "{}", content if isinstance(content, str) else json.dumps(content)):
+        for part in (
+            json.dumps({"msgid": "1", "msgtype": msgtype}),
+            "{}",
+            content if isinstance(content, str) else json.dumps(content),
+        ):
             await self.socket.write_message(part)
 
     async def say(self, text):
@@ -186,7 +193,19 @@ def test_the_root_leads_to_the_book(served):
     assert status in (200, 302) and (status == 200 or headers["location"].endswith("/app"))
 
 
-@pytest.mark.parametrize("query", ["?page=%ff%fe", "?page=" + "x" * 6000, "?" + "&".join(f"a{k}=1" for k in range(2000)), "?page=masks&s0=%00", "?page=masks&s0=1&s0=2&s0=3", "?lang=", "?&&&===", "?page=masks&bokeh-session-id=x"])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "?page=%ff%fe",
+        "?page=" + "x" * 6000,
+        "?" + "&".join(f"a{k}=1" for k in range(2000)),
+        "?page=masks&s0=%00",
+        "?page=masks&s0=1&s0=2&s0=3",
+        "?lang=",
+        "?&&&===",
+        "?page=masks&bokeh-session-id=x",
+    ],
+)
 def test_no_address_breaks_the_server(served, query):
     status, _, body = get(served, f"/app{query}")
     assert status in (200, 400, 403, 414, 431)
@@ -194,7 +213,21 @@ def test_no_address_breaks_the_server(served, query):
     assert "<h1>" in page(served)
 
 
-@pytest.mark.parametrize("path", ["/nothing", "/app/nothing", "/app/static/nothing.js", "/app/static/../main.py", "/app/main.py", "/app/templates/frame.html", "/admin", "/static/../../etc/passwd", "/app/static/%2e%2e/main.py", "/metrics"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/nothing",
+        "/app/nothing",
+        "/app/static/nothing.js",
+        "/app/static/../main.py",
+        "/app/main.py",
+        "/app/templates/frame.html",
+        "/admin",
+        "/static/../../etc/passwd",
+        "/app/static/%2e%2e/main.py",
+        "/metrics",
+    ],
+)
 def test_what_is_not_there_is_not_there(served, path):
     status, _, body = get(served, path)
     assert status in (403, 404)
@@ -241,7 +274,19 @@ def test_bokeh_js_is_served_small_and_is_the_installed_one(served):
     assert bokeh.__version__ in gzip.decompress(body).decode("utf-8", "replace")
 
 
-@pytest.mark.parametrize("name", ["static/nothing.js", "static/../main.py", "static/..%2fmain.py", "widgets/lab.py", "..%2f..%2fpyproject.toml", "static/vendor/fonts/subset.py", "%2e%2e/app/main.py", ""])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "static/nothing.js",
+        "static/../main.py",
+        "static/..%2fmain.py",
+        "widgets/lab.py",
+        "..%2f..%2fpyproject.toml",
+        "static/vendor/fonts/subset.py",
+        "%2e%2e/app/main.py",
+        "",
+    ],
+)
 def test_no_other_file_is_served(served, name):
     for digest in (assets.digest(), "000000000000"):
         status, _, body = get(served, f"/assets/{digest}/{name}")
@@ -269,7 +314,13 @@ def test_metrics_are_for_who_holds_the_token(served):
 
 
 def test_the_token_carries_nothing_of_the_readers_request(served):
-    given = token(served, "?page=three_tokens&q20=3", Cookie="student=42; session=geheim", X_Secret="geheim", User_Agent="a very particular browser")
+    given = token(
+        served,
+        "?page=three_tokens&q20=3",
+        Cookie="student=42; session=geheim",
+        X_Secret="geheim",
+        User_Agent="a very particular browser",
+    )
     payload = get_token_payload(given)
     assert not payload.get("headers") and not payload.get("cookies")
     assert "geheim" not in repr(payload) and "particular" not in repr(payload) and "student" not in repr(payload)
@@ -296,7 +347,9 @@ def test_one_line_serves_steps_explanations_and_checks(served):
         async with Line(served) as line:
             moved = {**DEFAULTS, "q20": 3.0}
             assert_right(await line.ask(step(moved)), values=moved)
-            head, _ = await line.ask({"id": 6, "kind": "explain", "page": "three_tokens", "values": DEFAULTS, "array": "output", "index": [0, 0]})
+            head, _ = await line.ask(
+                {"id": 6, "kind": "explain", "page": "three_tokens", "values": DEFAULTS, "array": "output", "index": [0, 0]}
+            )
             assert head["id"] == 6 and head["line"]
             head, _ = await line.ask({"id": 7, "kind": "check", "page": "masks", "exercise": "zeroed_output", "answer": "0,5"})
             assert head["verdict"] == "right"
@@ -309,8 +362,11 @@ def test_one_line_serves_steps_explanations_and_checks(served):
 @pytest.mark.parametrize(
     "text",
     [
-        "", "null", "{", "[" * 20_000, '{"a":' * 5_000, "NaN", json.dumps({"kind": "step"}), json.dumps(step({})), json.dumps(step({**DEFAULTS, "q20": float("nan")})), json.dumps(step({**DEFAULTS, "q20": [[[]]]})),
-        json.dumps(step({**DEFAULTS, "q20": "9" * 50_000})), json.dumps(step(page="nothing")), json.dumps(step({f"x{k}": 1 for k in range(1000)})), json.dumps({"kind": "explain", "page": "masks", "values": toc.load("masks").defaults(), "array": "x"}),
+        "", "null", "{", "[" * 20_000, '{"a":' * 5_000, "NaN", json.dumps({"kind": "step"}), json.dumps(step({})),
+        json.dumps(step({**DEFAULTS, "q20": float("nan")})), json.dumps(step({**DEFAULTS, "q20": [[[]]]})),
+        json.dumps(step({**DEFAULTS, "q20": "9" * 50_000})), json.dumps(step(page="nothing")),
+        json.dumps(step({f"x{k}": 1 for k in range(1000)})),
+        json.dumps({"kind": "explain", "page": "masks", "values": toc.load("masks").defaults(), "array": "x"}),
     ],
 )  # fmt: skip
 def test_a_malformed_message_gets_one_line_and_the_page_lives(served, text):
@@ -326,9 +382,12 @@ def test_a_malformed_message_gets_one_line_and_the_page_lives(served, text):
 @pytest.mark.parametrize(
     ("content", "msgtype"),
     [
-        ("not json", "PATCH-DOC"), ("[]", "PATCH-DOC"), ('{"events": []}', "PATCH-DOC"), ('{"events": [{"kind": "ModelChanged", "model": {"id": "1"}, "attr": "text", "new": 1}]}', "PATCH-DOC"),
-        ('{"events": [{"kind": "TitleChanged", "title": "x"}]}', "PATCH-DOC"), ('{"events": [{"kind": "MessageSent", "msg_type": "other", "msg_data": "x"}]}', "PATCH-DOC"),
-        ('{"events": [{"kind": "MessageSent", "msg_type": "lab", "msg_data": 5}]}', "PATCH-DOC"), ('{"doc": {}}', "PUSH-DOC"), ("{}", "NOTHING"), ("{}", "OK"),
+        ("not json", "PATCH-DOC"), ("[]", "PATCH-DOC"), ('{"events": []}', "PATCH-DOC"),
+        ('{"events": [{"kind": "ModelChanged", "model": {"id": "1"}, "attr": "text", "new": 1}]}', "PATCH-DOC"),
+        ('{"events": [{"kind": "TitleChanged", "title": "x"}]}', "PATCH-DOC"),
+        ('{"events": [{"kind": "MessageSent", "msg_type": "other", "msg_data": "x"}]}', "PATCH-DOC"),
+        ('{"events": [{"kind": "MessageSent", "msg_type": "lab", "msg_data": 5}]}', "PATCH-DOC"), ('{"doc": {}}', "PUSH-DOC"),
+        ("{}", "NOTHING"), ("{}", "OK"),
     ],
 )  # fmt: skip
 def test_what_no_page_sends_hurts_nobody_else(served, content, msgtype):
@@ -374,9 +433,12 @@ SOON = {"session_expiry": 4_000_000_000}
 @pytest.mark.parametrize(
     "given",
     [
-        "x", "e30.e30", "A" * 5000, forged({}), forged([]), forged(5), forged({"session_id": "s"}), forged({"session_id": "s", "session_expiry": 1}), forged({"session_id": "s", "session_expiry": "soon"}),
-        forged({"session_id": "", **SOON}), forged({"session_id": 5, **SOON}), forged({"session_id": ["s"], **SOON}), forged({"session_id": "a", "__bk__zlib_": "AAAA", **SOON}),
-        forged({"session_id": "b", "headers": 5, "cookies": 5, **SOON}), forged({"session_id": "c", "arguments": 5, **SOON}), base64.urlsafe_b64encode(b"[" * 30_000).decode(),
+        "x", "e30.e30", "A" * 5000, forged({}), forged([]), forged(5), forged({"session_id": "s"}),
+        forged({"session_id": "s", "session_expiry": 1}), forged({"session_id": "s", "session_expiry": "soon"}),
+        forged({"session_id": "", **SOON}), forged({"session_id": 5, **SOON}), forged({"session_id": ["s"], **SOON}),
+        forged({"session_id": "a", "__bk__zlib_": "AAAA", **SOON}),
+        forged({"session_id": "b", "headers": 5, "cookies": 5, **SOON}), forged({"session_id": "c", "arguments": 5, **SOON}),
+        base64.urlsafe_b64encode(b"[" * 30_000).decode(),
     ],
 )  # fmt: skip
 def test_a_token_that_is_none_opens_no_line(served, given):
@@ -393,7 +455,9 @@ def test_a_token_that_is_none_opens_no_line(served, given):
 
 def test_a_token_that_somebody_wrote_is_read_with_care(served):
     async def knock():
-        async with Line(served, forged({"session_id": "d", "arguments": {"page": 5, "lang": [5], "look": None, "hide": "x"}, **SOON})) as line:
+        async with Line(
+            served, forged({"session_id": "d", "arguments": {"page": 5, "lang": [5], "look": None, "hide": "x"}, **SOON})
+        ) as line:
             assert_right(await line.ask(step()))
 
     run(knock())
@@ -452,7 +516,11 @@ def test_panel_and_bokeh_still_have_what_the_tricks_take_hold_of():
     handlers = {handler for _, handler, *_ in urls.per_app_patterns}
     assert any(issubclass(handler, panel_server.DocHandler) for handler in handlers)
     assert any(issubclass(handler, panel_server.WSHandler) for handler in handlers)
-    assert "websocket_max_message_size_bytes" in BokehTornado.__init__.__wrapped__.__code__.co_varnames if hasattr(BokehTornado.__init__, "__wrapped__") else True
+    assert (
+        "websocket_max_message_size_bytes" in BokehTornado.__init__.__wrapped__.__code__.co_varnames
+        if hasattr(BokehTornado.__init__, "__wrapped__")
+        else True
+    )
     assert callable(panel_server.DocHandler._generate_token_payload)
     assert isinstance(urls.toplevel_patterns, list)
 
@@ -465,7 +533,10 @@ def test_frames_may_come_from_an_lms_that_is_named(monkeypatch):
 
 
 @pytest.mark.skipif(not hasattr(server, "read_message"), reason="messages are read elsewhere")
-@given(st.text() | st.sampled_from(['{"msgid":"1","msgtype":"PATCH-DOC"}', '{"msgid":1,"msgtype":[]}', "[" * 5000]), st.text() | st.sampled_from(["{}", "[]", '{"events":[{}]}', '{"events":1}', "[" * 5000]))
+@given(
+    st.text() | st.sampled_from(['{"msgid":"1","msgtype":"PATCH-DOC"}', '{"msgid":1,"msgtype":[]}', "[" * 5000]),
+    st.text() | st.sampled_from(["{}", "[]", '{"events":[{}]}', '{"events":1}', "[" * 5000]),
+)
 def test_reading_a_message_gives_a_text_or_a_value_error(header, content):
     try:
         message, text = server.read_message(header, content)

@@ -122,7 +122,10 @@ def test_true_and_one_are_not_taken_for_each_other_in_the_cache():
 def test_a_state_without_numbers_names_its_reason():
     values = {**DEFAULTS["masks"], "kind": "custom", "visible": "000"}
     assert ask(step("masks", values=values)) == ({"id": 1, "undefined": "all_masked"}, b"")
-    assert ask(step("masks", kind="explain", values=values, array="weights", index=[0, 0])) == ({"id": 1, "undefined": "all_masked"}, b"")
+    assert ask(step("masks", kind="explain", values=values, array="weights", index=[0, 0])) == (
+        {"id": 1, "undefined": "all_masked"},
+        b"",
+    )
 
 
 # Explanations
@@ -154,16 +157,28 @@ def test_an_explanation_is_the_explainers_line():
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"array": "nothing"}, "there is no array nothing"), ({"array": None}, "there is no array"), ({"array": ["weights"]}, "there is no array"),
-        ({"array": "x" * 10_000}, "there is no array"), ({"array": "a\nb"}, "there is no array"), ({"index": None}, "whole numbers"), ({"index": "00"}, "whole numbers"),
-        ({"index": [0]}, "has shape"), ({"index": []}, "has shape"), ({"index": [0, 3]}, "has shape"), ({"index": [0, 0, 0]}, "has shape"), ({"index": [0, -1]}, "whole numbers"),
-        ({"index": [0, 0.0]}, "whole numbers"), ({"index": [0, True]}, "whole numbers"), ({"index": [0, 10**4000]}, "whole numbers"), ({"index": [0] * 1000}, "whole numbers"),
-        ({"path": [99]}, "nothing at"), ({"path": [0] * 64}, "nothing at"), ({"path": [0] * 65}, "whole numbers"), ({"path": ["0"]}, "whole numbers"), ({"path": {}}, "whole numbers"),
+        ({"array": "nothing"}, "there is no array nothing"), ({"array": None}, "there is no array"),
+        ({"array": ["weights"]}, "there is no array"),
+        ({"array": "x" * 10_000}, "there is no array"), ({"array": "a\nb"}, "there is no array"),
+        ({"index": None}, "whole numbers"), ({"index": "00"}, "whole numbers"),
+        ({"index": [0]}, "has shape"), ({"index": []}, "has shape"), ({"index": [0, 3]}, "has shape"),
+        ({"index": [0, 0, 0]}, "has shape"), ({"index": [0, -1]}, "whole numbers"),
+        ({"index": [0, 0.0]}, "whole numbers"), ({"index": [0, True]}, "whole numbers"),
+        ({"index": [0, 10**4000]}, "whole numbers"), ({"index": [0] * 1000}, "whole numbers"),
+        ({"path": [99]}, "nothing at"), ({"path": [0] * 64}, "nothing at"), ({"path": [0] * 65}, "whole numbers"),
+        ({"path": ["0"]}, "whole numbers"), ({"path": {}}, "whole numbers"),
         ({"path": [10**4000] * 60}, "whole numbers"), ({"path": None}, "whole numbers"),
     ],
 )  # fmt: skip
 def test_a_bad_question_about_a_cell_gets_one_line(changes, says):
-    message = {"id": 1, "kind": "explain", "page": "three_tokens", "values": DEFAULTS["three_tokens"], "array": "weights", "index": [0, 0]}
+    message = {
+        "id": 1,
+        "kind": "explain",
+        "page": "three_tokens",
+        "values": DEFAULTS["three_tokens"],
+        "array": "weights",
+        "index": [0, 0],
+    }
     assert says in refused({**message, **changes})
 
 
@@ -183,7 +198,9 @@ def test_every_exercise_takes_its_own_answer_and_refuses_one_that_is_off(id):
             return head["verdict"]
 
         for language in ("en", "uk"):
-            full = write_number(right, "full", language).replace("·10", "e").translate(str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-"))
+            full = (
+                write_number(right, "full", language).replace("·10", "e").translate(str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-"))
+            )
             assert verdict(full.replace(",", "") if language == "en" else full) == "right"
         assert verdict(repr(right + 0.99 * exercise.tolerance)) == "right"
         assert verdict(repr(right + 1.01 * exercise.tolerance + 1e-9)) == "wrong"
@@ -194,7 +211,9 @@ def test_every_exercise_takes_its_own_answer_and_refuses_one_that_is_off(id):
 
 @pytest.mark.parametrize(
     ("changes", "says"),
-    [({"exercise": "nothing"}, "there is no exercise nothing in masks"), ({"exercise": None}, "are texts"), ({"answer": 0.5}, "are texts"), ({"answer": None}, "are texts"), ({"exercise": "x" * 50_000}, "there is no exercise")],
+    [({"exercise": "nothing"}, "there is no exercise nothing in masks"),
+     ({"exercise": None}, "are texts"), ({"answer": 0.5}, "are texts"), ({"answer": None}, "are texts"),
+     ({"exercise": "x" * 50_000}, "there is no exercise")],
 )  # fmt: skip
 def test_a_bad_answer_to_a_question_gets_one_line(changes, says):
     assert says in refused({"id": 1, "kind": "check", "page": "masks", "exercise": "zeroed_output", "answer": "1", **changes})
@@ -206,13 +225,20 @@ def test_a_bad_answer_to_a_question_gets_one_line(changes, says):
 @pytest.mark.parametrize(
     ("message", "says"),
     [
-        ("", "JSON text of an object"), ("null", "JSON text of an object"), ("[]", "JSON text of an object"), ("{", "JSON text of an object"), ("NaN", "JSON text of an object"),
-        ("[" * 100_000, "JSON text of an object"), ('{"a":' * 100_000, "JSON text of an object"), ("1" * 100_000, "JSON text of an object"), ("{}", "there is no message kind None"),
-        (step("masks", kind="run"), "there is no message kind run; allowed: step, explain, check"), (step("masks", kind=["step"]), "there is no message kind"),
-        (step("masks", page="nothing"), "there is no section nothing; allowed: "), (step("masks", page="misconceptions"), "there is no section"),
-        (step("masks", page=None), "there is no section"), (step("masks", page=["masks"]), "there is no section"), (step("masks", page="../masks"), "there is no section"),
-        (step("masks", values=None), "values is an object"), (step("masks", values=[]), "values is an object"), (step("masks", values={f"v{k}": 1 for k in range(300)}), "values is an object"),
-        (step("masks", values={}), "is missing"), (step("masks", have=[]), "have is an object"), (step("masks", have=None), "have is an object"),
+        ("", "JSON text of an object"), ("null", "JSON text of an object"), ("[]", "JSON text of an object"),
+        ("{", "JSON text of an object"), ("NaN", "JSON text of an object"),
+        ("[" * 100_000, "JSON text of an object"), ('{"a":' * 100_000, "JSON text of an object"),
+        ("1" * 100_000, "JSON text of an object"), ("{}", "there is no message kind None"),
+        (step("masks", kind="run"), "there is no message kind run; allowed: step, explain, check"),
+        (step("masks", kind=["step"]), "there is no message kind"),
+        (step("masks", page="nothing"), "there is no section nothing; allowed: "),
+        (step("masks", page="misconceptions"), "there is no section"),
+        (step("masks", page=None), "there is no section"), (step("masks", page=["masks"]), "there is no section"),
+        (step("masks", page="../masks"), "there is no section"),
+        (step("masks", values=None), "values is an object"), (step("masks", values=[]), "values is an object"),
+        (step("masks", values={f"v{k}": 1 for k in range(300)}), "values is an object"),
+        (step("masks", values={}), "is missing"), (step("masks", have=[]), "have is an object"),
+        (step("masks", have=None), "have is an object"),
     ],
 )  # fmt: skip
 def test_a_message_that_is_none_gets_one_line(message, says):
@@ -222,7 +248,9 @@ def test_a_message_that_is_none_gets_one_line(message, says):
 @pytest.mark.parametrize("id", WRITTEN)
 def test_a_missing_an_unknown_and_an_illegal_control_are_named(id):
     for name in DEFAULTS[id]:
-        assert refused(step(id, values={k: v for k, v in DEFAULTS[id].items() if k != name})).startswith(f"{name} is missing; allowed: ")
+        assert refused(step(id, values={k: v for k, v in DEFAULTS[id].items() if k != name})).startswith(
+            f"{name} is missing; allowed: "
+        )
     assert "there is no control 'colour'" in refused(step(id, values={**DEFAULTS[id], "colour": 1}))
     for wrong in (None, [], [1.0], {}, float("nan"), float("inf"), 1e308, True, "9" * 1000, "1\n2", "<b>"):
         for name in DEFAULTS[id]:
@@ -275,7 +303,8 @@ keys = ["id", "kind", "page", "values", "have", "array", "index", "path", "exerc
 def test_a_good_message_with_anything_put_into_it_gets_an_answer(data):
     id = data.draw(st.sampled_from(WRITTEN))
     message = {
-        "id": 1, "kind": data.draw(st.sampled_from(KINDS)), "page": id, "values": dict(DEFAULTS[id]), "array": data.draw(st.sampled_from(list(arrays(toc.load(id).trace(DEFAULTS[id]))))),
+        "id": 1, "kind": data.draw(st.sampled_from(KINDS)), "page": id, "values": dict(DEFAULTS[id]),
+        "array": data.draw(st.sampled_from(list(arrays(toc.load(id).trace(DEFAULTS[id]))))),
         "index": data.draw(st.lists(st.integers(0, 3), max_size=2)), "path": [], "exercise": "x", "answer": "1",
     }  # fmt: skip
     for key in data.draw(st.lists(st.sampled_from(keys), max_size=3)):
@@ -287,7 +316,13 @@ def test_a_good_message_with_anything_put_into_it_gets_an_answer(data):
     if "error" in head:
         assert head["error"].isprintable() and len(json.dumps(head)) < MOST and body == b""
     else:
-        assert set(head) in ({"id", "facts", "arrays"}, {"id", "line", "value"}, {"id", "verdict"}, {"id", "verdict", "tolerance"}, {"id", "undefined"})
+        assert set(head) in (
+            {"id", "facts", "arrays"},
+            {"id", "line", "value"},
+            {"id", "verdict"},
+            {"id", "verdict", "tolerance"},
+            {"id", "undefined"},
+        )
 
 
 @pytest.mark.parametrize("id", WRITTEN)

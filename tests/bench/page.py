@@ -1,7 +1,7 @@
 """One page in a real browser, as one student meets it: `python -m tests.bench.page [--plain]`.
 
 Keys and mouse are the browser's own input events. An update counts when the frame that shows it has been painted; nothing
-polls, so that measuring costs the page nothing. Slow lines and bytes on the wire are the relay's, so they hold for websockets too.
+polls, so that measuring costs the page nothing. Slow lines and bytes on the wire are the relay's: they hold for websockets too.
 """
 
 from __future__ import annotations

@@ -14,11 +14,17 @@ OURS = ("content", "widgets", "app")
 @cache
 def tracked() -> tuple[Path, ...]:
     """Files that git knows or would add; without git, all but what it would ignore."""
-    listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"], cwd=ROOT, capture_output=True)
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"], cwd=ROOT, capture_output=True
+    )
     if listed.returncode == 0:
         paths = [ROOT / name for name in listed.stdout.decode().split("\0") if name]
     else:
-        paths = [path for path in ROOT.rglob("*") if not {".git", ".venv", ".venv-next", "__pycache__", ".hypothesis", ".pytest_cache"} & set(path.parts)]
+        paths = [
+            path
+            for path in ROOT.rglob("*")
+            if not {".git", ".venv", ".venv-next", "__pycache__", ".hypothesis", ".pytest_cache"} & set(path.parts)
+        ]
     return tuple(path for path in paths if path.is_file())
 
 

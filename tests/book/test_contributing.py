@@ -85,7 +85,9 @@ def test_links_that_set_controls_and_lead_to_sections(written):
 def test_questions_and_misreadings(written):
     parts = quoted(form("`:::: predict`"))
     assert parts == [":::: predict", "- [ ]", "- [x]", "::: reveal", ":::", "::::"]
-    ask = written(":::: predict\nWhich?\n\n- [ ] a\n- [x] b\n\n::: reveal\nThe second.\n:::\n::::\n")[0].one("div", class_="ask predict")
+    ask = written(":::: predict\nWhich?\n\n- [ ] a\n- [x] b\n\n::: reveal\nThe second.\n:::\n::::\n")[0].one(
+        "div", class_="ask predict"
+    )
     assert len(ask.all("input", type="radio")) == 2 and ask.one("details")
     head, solution = quoted(form("`:::: exercise"))
     root, prose = written(f"{head.replace(' id ', ' milk ')}\nHow much?\n{solution}\nSo much.\n:::\n::::\n")
@@ -103,7 +105,18 @@ def test_equations_and_code_of_the_state(written):
 
 
 def test_every_row_of_the_table_is_tried_here():
-    tried = ("`{{weights[0,2]}}`", "`{{weights[2,2] @ q20=3}}`", "`{{x | 3}}`", "`[text](set:", "`[text](section:masks)`", "`:::: predict`", "`:::: exercise", "`::: misreading", "`$…$`", "` ```numpy `")
+    tried = (
+        "`{{weights[0,2]}}`",
+        "`{{weights[2,2] @ q20=3}}`",
+        "`{{x | 3}}`",
+        "`[text](set:",
+        "`[text](section:masks)`",
+        "`:::: predict`",
+        "`:::: exercise",
+        "`::: misreading",
+        "`$…$`",
+        "` ```numpy `",
+    )
     assert len(FORMS) == len(tried)
     for beginning in tried:
         assert form(beginning)

@@ -1,4 +1,4 @@
-"""Imports run one way: `app` may use everything, `widgets` nothing of the book, `content` no screen, and a section only earlier ones."""
+"""Imports run one way: `app` uses everything, `widgets` nothing of the book, `content` no screen, a section only earlier ones."""
 
 import ast
 import subprocess
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from content import toc
-from tests.book.files import ROOT, modules, text_of, tree_of
+from tests.book.files import ROOT, modules, tree_of
 
 MAY = {"content": {"numpy", "param"}, "widgets": {"bokeh", "panel", "param", "numpy"}}
 EXPERIMENTS = {"torch", "tqdm"}
@@ -62,7 +62,12 @@ def test_torch_stands_in_the_experiments_only(path):
 
 @pytest.mark.parametrize("id", toc.written())
 def test_a_section_imports_only_earlier_ones(id):
-    others = {name.split(".")[2] for path in (toc.FOLDER / id).glob("*.py") for name in imported(path) if name.startswith("content.sections.")} - {id}
+    others = {
+        name.split(".")[2]
+        for path in (toc.FOLDER / id).glob("*.py")
+        for name in imported(path)
+        if name.startswith("content.sections.")
+    } - {id}
     assert others <= set(toc.ORDER)
     later = [other for other in others if toc.ORDER.index(other) > toc.ORDER.index(id)]
     assert not later, f"{id} imports {later}, which come later"

@@ -51,7 +51,8 @@ def assert_one_line(text):
 @pytest.mark.parametrize(
     ("name", "value", "taken"),
     [
-        ("share", "1.5", 1.5), ("share", 1, 1.0), ("share", -1, -1.0), ("share", " 2 ", 2.0), ("share", "1e-3", 0.001), ("share", "5e-324", 5e-324),
+        ("share", "1.5", 1.5), ("share", 1, 1.0), ("share", -1, -1.0), ("share", " 2 ", 2.0), ("share", "1e-3", 0.001),
+        ("share", "5e-324", 5e-324),
         ("count", "7", 7), ("count", 7.0, 7), ("count", "1e1", 10), ("count", "60", 60),
         ("word", "none", "none"), ("switch", "0", 0), ("switch", 0, 0), ("bits", "0110", "0110"),
     ],
@@ -62,13 +63,39 @@ def test_a_legal_value_is_taken_from_text_and_from_json(name, value, taken):
     assert values[name] == taken and type(values[name]) is type(taken)
 
 
-@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf, 1e308, -1e308, 2.0000000000000004, "nan", "inf", "-Infinity", "1e400", 10**300, 10**400])
+@pytest.mark.parametrize(
+    "number",
+    [math.nan, math.inf, -math.inf, 1e308, -1e308, 2.0000000000000004, "nan", "inf", "-Infinity", "1e400", 10**300, 10**400],
+)
 @pytest.mark.parametrize("name", ["share", "count"])
 def test_a_number_that_is_not_finite_or_out_of_bounds_is_refused(name, number):
     assert kind_of(name, number) in ("range", "type")
 
 
-@pytest.mark.parametrize("value", [True, False, None, [], [1.0], [[]], {}, {"share": 1}, "", "one", "0x1", "1_0", "1,5", "1 2", "--1", "1\n2", "\x00", "½", "٣٤٥٦"])
+@pytest.mark.parametrize(
+    "value",
+    [
+        True,
+        False,
+        None,
+        [],
+        [1.0],
+        [[]],
+        {},
+        {"share": 1},
+        "",
+        "one",
+        "0x1",
+        "1_0",
+        "1,5",
+        "1 2",
+        "--1",
+        "1\n2",
+        "\x00",
+        "½",
+        "٣٤٥٦",
+    ],
+)
 def test_what_is_no_number_is_no_value_of_a_number(value):
     assert kind_of("share", value) in ("type", "range")
     assert kind_of("count", value) in ("type", "range")
@@ -90,7 +117,9 @@ def test_a_text_control_takes_what_its_pattern_takes_only(value):
 
 
 @pytest.mark.parametrize("name", PARAMETERS)
-@pytest.mark.parametrize("make", [lambda: "9" * MEGABYTES, lambda: "\n" * MEGABYTES, lambda: ["1"] * 100_000, lambda: {"x" * MEGABYTES: 1}])
+@pytest.mark.parametrize(
+    "make", [lambda: "9" * MEGABYTES, lambda: "\n" * MEGABYTES, lambda: ["1"] * 100_000, lambda: {"x" * MEGABYTES: 1}]
+)
 def test_megabytes_are_refused_in_a_short_line(name, make):
     assert kind_of(name, make()) == "type"
 
@@ -134,7 +163,13 @@ def test_every_kind_of_problem_has_its_sentence(kind):
 
 
 def test_what_is_allowed_is_said_without_words_of_a_language():
-    assert [allowed(parameter) for parameter in PARAMETERS.values()] == ["-1 … 2", "1 … 60", "none, causal", "0, 1", "/^[01]{3,8}$/"]
+    assert [allowed(parameter) for parameter in PARAMETERS.values()] == [
+        "-1 … 2",
+        "1 … 60",
+        "none, causal",
+        "0, 1",
+        "/^[01]{3,8}$/",
+    ]
 
 
 @given(st.text() | st.recursive(st.none() | st.booleans() | st.floats() | st.integers() | st.text(), st.lists))
@@ -144,7 +179,10 @@ def test_what_was_given_is_said_back_short_and_in_one_line(given_value):
     assert text.isprintable()
 
 
-@given(st.sampled_from(list(PARAMETERS)), st.text() | st.floats() | st.integers() | st.booleans() | st.none() | st.lists(st.integers()))
+@given(
+    st.sampled_from(list(PARAMETERS)),
+    st.text() | st.floats() | st.integers() | st.booleans() | st.none() | st.lists(st.integers()),
+)
 def test_taking_gives_a_legal_value_or_names_a_kind(name, value):
     parameter = PARAMETERS[name]
     try:

@@ -108,7 +108,9 @@ def test_a_number_on_show_is_named_by_its_place_and_not_followed_further():
     section = Section("sample", Controls, compute, lambda trace: {})
     made = Explainer(section, section.defaults())
     tokens = made.line(made.top("total", (0,)))
-    assert [(t["array"], t["index"], t["value"]) for t in tokens if "value" in t] == [("double", [k], 2 * v) for k, v in enumerate([2.0, 3.0, 5.0, -1.0])]
+    assert [(t["array"], t["index"], t["value"]) for t in tokens if "value" in t] == [
+        ("double", [k], 2 * v) for k, v in enumerate([2.0, 3.0, 5.0, -1.0])
+    ]
 
 
 def test_a_recurrence_reads_its_last_state_as_an_element_of_the_same_array():
@@ -148,7 +150,20 @@ def test_a_line_holds_few_numbers_and_what_it_leaves_out_can_be_followed():
     assert deep.go("x", (0,), first["path"]).value == first["value"]
 
 
-@pytest.mark.parametrize(("index", "path"), [((1,), ()), ((-1,), ()), ((), ()), ((0, 0), ()), ((0,), (4,)), ((0,), (-1,)), ((0,), (0, 0)), ((10**30,), ()), ((0,), (10**30,))])
+@pytest.mark.parametrize(
+    ("index", "path"),
+    [
+        ((1,), ()),
+        ((-1,), ()),
+        ((), ()),
+        ((0, 0), ()),
+        ((0,), (4,)),
+        ((0,), (-1,)),
+        ((0,), (0, 0)),
+        ((10**30,), ()),
+        ((0,), (10**30,)),
+    ],
+)
 def test_there_is_nothing_beyond_the_ends(index, path):
     with pytest.raises(IndexError):
         explainer(x=lambda r: r.sum(keepdims=True)).go("x", index, path)
@@ -159,7 +174,16 @@ def test_an_array_that_does_not_exist_is_a_key_error():
         explainer(x=lambda r: r).top("y", (0,))
 
 
-@pytest.mark.parametrize("formula", [lambda r: np.arctan(r), lambda r: np.sort(r), lambda r: np.fmod(r, 2), lambda r: np.add.at(r, [0], 1), lambda r: np.add.outer(r, r)])
+@pytest.mark.parametrize(
+    "formula",
+    [
+        lambda r: np.arctan(r),
+        lambda r: np.sort(r),
+        lambda r: np.fmod(r, 2),
+        lambda r: np.add.at(r, [0], 1),
+        lambda r: np.add.outer(r, r),
+    ],
+)
 def test_what_has_no_rule_says_so(formula):
     with pytest.raises((TypeError, NotImplementedError)):
         explainer(x=formula)
@@ -173,16 +197,44 @@ def test_comparisons_and_shapes_are_plain_for_they_decide_and_do_not_compute():
 
 
 OPERATIONS = {
-    "sum of rows": lambda x: x.sum(axis=1), "sum kept": lambda x: x.sum(axis=-1, keepdims=True) * x, "np.sum": lambda x: np.sum(x), "np.prod": lambda x: np.prod(x, axis=0),
-    "largest": lambda x: x - x.max(axis=0), "np.min": lambda x: np.min(x, axis=1, keepdims=True), "mean": lambda x: np.mean(x, axis=0), "transpose": lambda x: x.T,
-    "product": lambda x: x @ x.T, "product with a row": lambda x: x[0] @ x.T, "product with a column": lambda x: x @ x[1], "dot": lambda x: x[0] @ x[1],
-    "batched product": lambda x: x.reshape(2, 3, 1) @ x.reshape(2, 1, 3), "stack": lambda x: np.stack([x[0], x[1]], axis=1), "concatenate": lambda x: np.concatenate([x, 2 * x], axis=1),
-    "roll": lambda x: np.roll(x, 1, axis=1), "flip": lambda x: np.flip(x, 0), "repeat": lambda x: np.repeat(x, 2, axis=0), "tile": lambda x: np.tile(x, (2, 1)), "take": lambda x: np.take(x, [2, 0], axis=1),
-    "index": lambda x: x[[1, 0, 1]], "new axis": lambda x: x[:, None] - x[None], "where": lambda x: np.where(np.eye(2, 3) > 0, x, -x), "broadcast": lambda x: np.broadcast_to(x[0], (4, 3)),
-    "cumsum": lambda x: np.cumsum(x, axis=1), "cumprod": lambda x: np.cumprod(x, axis=0), "diagonal": lambda x: np.diagonal(x), "squeeze": lambda x: np.squeeze(x[:, :1]), "expand": lambda x: np.expand_dims(x, 0),
-    "swap": lambda x: np.swapaxes(x, 0, 1), "ravel": lambda x: np.ravel(x), "softmax": lambda x: np.exp(x - x.max(-1, keepdims=True)) / np.exp(x - x.max(-1, keepdims=True)).sum(-1, keepdims=True),
-    "power": lambda x: (x * x + 1) ** -1.5, "from the right": lambda x: 2 - 3 / (x * x + 1), "columns": lambda x: np.column_stack([x[0], x[1]]), "rows": lambda x: np.vstack([x, x[:1]]), "beside": lambda x: np.hstack([x, x]),
-}  # fmt: skip
+    "sum of rows": lambda x: x.sum(axis=1),
+    "sum kept": lambda x: x.sum(axis=-1, keepdims=True) * x,
+    "np.sum": lambda x: np.sum(x),
+    "np.prod": lambda x: np.prod(x, axis=0),
+    "largest": lambda x: x - x.max(axis=0),
+    "np.min": lambda x: np.min(x, axis=1, keepdims=True),
+    "mean": lambda x: np.mean(x, axis=0),
+    "transpose": lambda x: x.T,
+    "product": lambda x: x @ x.T,
+    "product with a row": lambda x: x[0] @ x.T,
+    "product with a column": lambda x: x @ x[1],
+    "dot": lambda x: x[0] @ x[1],
+    "batched product": lambda x: x.reshape(2, 3, 1) @ x.reshape(2, 1, 3),
+    "stack": lambda x: np.stack([x[0], x[1]], axis=1),
+    "concatenate": lambda x: np.concatenate([x, 2 * x], axis=1),
+    "roll": lambda x: np.roll(x, 1, axis=1),
+    "flip": lambda x: np.flip(x, 0),
+    "repeat": lambda x: np.repeat(x, 2, axis=0),
+    "tile": lambda x: np.tile(x, (2, 1)),
+    "take": lambda x: np.take(x, [2, 0], axis=1),
+    "index": lambda x: x[[1, 0, 1]],
+    "new axis": lambda x: x[:, None] - x[None],
+    "where": lambda x: np.where(np.eye(2, 3) > 0, x, -x),
+    "broadcast": lambda x: np.broadcast_to(x[0], (4, 3)),
+    "cumsum": lambda x: np.cumsum(x, axis=1),
+    "cumprod": lambda x: np.cumprod(x, axis=0),
+    "diagonal": lambda x: np.diagonal(x),
+    "squeeze": lambda x: np.squeeze(x[:, :1]),
+    "expand": lambda x: np.expand_dims(x, 0),
+    "swap": lambda x: np.swapaxes(x, 0, 1),
+    "ravel": lambda x: np.ravel(x),
+    "softmax": lambda x: np.exp(x - x.max(-1, keepdims=True)) / np.exp(x - x.max(-1, keepdims=True)).sum(-1, keepdims=True),
+    "power": lambda x: (x * x + 1) ** -1.5,
+    "from the right": lambda x: 2 - 3 / (x * x + 1),
+    "columns": lambda x: np.column_stack([x[0], x[1]]),
+    "rows": lambda x: np.vstack([x, x[:1]]),
+    "beside": lambda x: np.hstack([x, x]),
+}
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
@@ -192,7 +244,9 @@ def test_an_operation_gives_the_plain_numbers_and_every_cell_evaluates_to_its_ow
     plain = OPERATIONS[name](np.array(numbers).reshape(2, 3))
     Trace = NamedTuple("Trace", [("x", object)])
     lifted = [Traced(number, "control", name=f"n{k}") for k, number in enumerate(numbers)]
-    section = Section("sample", Controls, lambda **values: Trace(OPERATIONS[name](np.stack(lifted).reshape(2, 3))), lambda trace: {})
+    section = Section(
+        "sample", Controls, lambda **values: Trace(OPERATIONS[name](np.stack(lifted).reshape(2, 3))), lambda trace: {}
+    )
     made = Explainer(section, {})
     np.testing.assert_array_equal(made.trace["x"].value, plain)
     for index in np.ndindex(np.shape(plain)):
@@ -230,7 +284,12 @@ def follow(made, name, index, seen):
         assert operands
         tolerance = 1e-12 if np.asarray(made_of(expression)).dtype == np.float64 else 1e-5  # float32 in `position`
         got = made.evaluate(expression)
-        assert got == expression.value or abs(got - expression.value) <= tolerance * magnitude(expression, operands), (name, index, expression.path, expression.form)
+        assert got == expression.value or abs(got - expression.value) <= tolerance * magnitude(expression, operands), (
+            name,
+            index,
+            expression.path,
+            expression.form,
+        )
         waiting += operands
 
 
@@ -253,7 +312,9 @@ def read(made, name, index, trace, values, chance):
                 continue
             assert math.isfinite(token["value"])
             if "array" in token:
-                assert token["value"] == trace[token["array"]][tuple(token["index"])], f"{name}{list(index)} points at the wrong cell: {token}"
+                assert token["value"] == trace[token["array"]][tuple(token["index"])], (
+                    f"{name}{list(index)} points at the wrong cell: {token}"
+                )
                 assert path or (token["array"], tuple(token["index"])) != (name, index), "a cell explained by itself"
             elif "control" in token:
                 assert token["value"] == values[token["control"]]
@@ -345,7 +406,11 @@ def test_something_on_every_page_leads_down_to_a_slider(id):
     section, chance = toc.load(id), random.Random(id)
     floats = {name for name, value in section.defaults().items() if isinstance(value, float)}
     made = Explainer(section, section.defaults())
-    cells = [(name, index) for name, array in arrays(section.trace(section.defaults())).items() for index in some_cells(array, CELLS, chance)]
+    cells = [
+        (name, index)
+        for name, array in arrays(section.trace(section.defaults())).items()
+        for index in some_cells(array, CELLS, chance)
+    ]
     reached = {place.name for cell in cells for place in leaves(made, *cell) if place.kind == "control"}
     assert reached <= floats
     assert reached or not floats

@@ -17,7 +17,9 @@ from tests.content.drawn import WRITTEN, other_settings
 
 def call(*arguments, **options):
     """The command in a process of its own."""
-    return subprocess.run([sys.executable, "-m", "content", *arguments], capture_output=True, text=True, encoding="utf-8", timeout=60, **options)
+    return subprocess.run(
+        [sys.executable, "-m", "content", *arguments], capture_output=True, text=True, encoding="utf-8", timeout=60, **options
+    )
 
 
 @pytest.fixture
@@ -92,9 +94,12 @@ def test_a_reader_who_has_seen_enough_gets_no_traceback():
         (("masks", "causal"), "'causal' is not name=value"), (("masks", "kind=causal", "kind=none"), "kind is given twice"),
         (("masks", "colour=red"), "there is no control 'colour'"), (("masks", "=1"), "there is no control ''"),
         (("masks", "a\nb=1"), "there is no control"), (("masks", "a\nb=1", "a\nb=1"), "is given twice"),
-        (("masks", "kind=Causal"), "is not a choice; allowed: none, causal, padding, custom"), (("masks", "s0=nan"), "out of range"),
-        (("masks", "s0=inf"), "out of range"), (("masks", "s0=1e308"), "out of range; allowed: -5 … 5"), (("masks", "query=1.5"), "not of the right kind"),
-        (("masks", "s0=" + "9" * 100_000), "not of the right kind"), (("masks", "s0=[1]"), "not of the right kind"), (("masks", "s0=True"), "not of the right kind"),
+        (("masks", "kind=Causal"), "is not a choice; allowed: none, causal, padding, custom"),
+        (("masks", "s0=nan"), "out of range"),
+        (("masks", "s0=inf"), "out of range"), (("masks", "s0=1e308"), "out of range; allowed: -5 … 5"),
+        (("masks", "query=1.5"), "not of the right kind"),
+        (("masks", "s0=" + "9" * 100_000), "not of the right kind"), (("masks", "s0=[1]"), "not of the right kind"),
+        (("masks", "s0=True"), "not of the right kind"),
         (("masks", "visible=11"), "is not a choice"), (("masks", "kind=custom", "visible=000"), "at least one visible score"),
     ],
 )  # fmt: skip

@@ -27,5 +27,7 @@ def test_it_is_twelve_hex_digits_and_the_same_everywhere(tmp_path, monkeypatch):
 
 
 def test_the_command_prints_it_for_each_section_named():
-    done = subprocess.run([sys.executable, "-m", "content.prose_hash", *toc.written()[:2]], capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-m", "content.prose_hash", *toc.written()[:2]], capture_output=True, text=True, timeout=60
+    )
     assert done.stdout.split() == [prose_hash(id) for id in toc.written()[:2]]

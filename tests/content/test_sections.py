@@ -55,7 +55,11 @@ def test_shapes_follow_the_controls_and_names_never_change(id):
 def reasons_raised(path):
     """Reasons of every `Undefined("reason", …)` that a module raises itself."""
     calls = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
-    return {node.args[0].value for node in calls if getattr(node.func, "id", "") == "Undefined" and isinstance(node.args[0], ast.Constant)}
+    return {
+        node.args[0].value
+        for node in calls
+        if getattr(node.func, "id", "") == "Undefined" and isinstance(node.args[0], ast.Constant)
+    }
 
 
 RAISED = {id: reasons_raised(toc.FOLDER / id / "compute.py") for id in WRITTEN}

@@ -49,6 +49,7 @@ def site(tmp_path: Path):
     ports, listen = [free_port(), free_port()], free_port()
     environment = {
         **os.environ, "PYTHONPATH": str(ROOT), "BOKEH_ALLOW_WS_ORIGIN": f"127.0.0.1:{listen}", "BOKEH_SECRET_KEY": "k" * 40,
+        "BOOK_LOG_LEVEL": "DEBUG",
     }  # fmt: skip
     panel = [sys.executable, "-m", "panel", "serve", "app"]
     logs = [open(tmp_path / f"server{k}.log", "w") for k in range(2)]

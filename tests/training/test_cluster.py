@@ -208,7 +208,7 @@ def said(process):
 def test_two_web_processes_on_one_scheduler_share_one_run_and_one_that_is_killed_is_taken_up_again(monkeypatch):
     from distributed import Client
 
-    shared = {"model": "gru", "delay": 6, "epochs": 30}
+    shared = {"model": "gru", "delay": 6, "epochs": 20}
     resumed = {"model": "gru", "delay": 2, "epochs": 30}
     with external_cluster() as address, Client(address, timeout=60, set_as_default=False) as client:
         monkeypatch.setenv("DASK_SCHEDULER_ADDRESS", address)

@@ -168,6 +168,7 @@ class Reader:
 
     def press(self, name: str, key: str) -> float:
         """Presses a key on a control; gives the value it then has."""
+        assert self.control(name).is_visible(), name
         self.control(name).focus()
         self.page.keyboard.press(key)
         return float(self.control(name).input_value())

@@ -57,10 +57,10 @@ class Server:
 
 
 class Relay:
-    """A TCP relay that holds everything from the server back by `delay` seconds. Run in a thread of its own."""
+    """A TCP relay that holds what the server sends back by `delay` seconds; while it is `silent`, nothing passes at all."""
 
     def __init__(self, target: int, delay: float) -> None:
-        self.target, self.delay, self.port = target, delay, free_port()
+        self.target, self.delay, self.silent, self.port = target, delay, False, free_port()
         self.ready = threading.Event()
         self.loop = asyncio.new_event_loop()
         self.thread = threading.Thread(target=self._run, daemon=True)
@@ -109,6 +109,8 @@ class Relay:
                 if not piece:
                     writer.close()
                     return
+                if self.silent:
+                    continue
                 writer.write(piece)
                 await writer.drain()
 

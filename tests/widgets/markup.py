@@ -7,8 +7,8 @@ from typing import Iterator
 
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 CLOSES_P = {
-    "address", "article", "aside", "blockquote", "details", "div", "dl", "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3",
-    "h4", "header", "hr", "main", "nav", "ol", "p", "pre", "section", "table", "ul",
+    "address", "article", "aside", "blockquote", "details", "div", "dl", "fieldset", "figcaption", "figure", "footer", "form",
+    "h1", "h2", "h3", "h4", "header", "hr", "main", "nav", "ol", "p", "pre", "section", "table", "ul",
 }  # fmt: skip
 
 
@@ -44,6 +44,7 @@ class Element:
 
     def all(self, name: str | None = None, /, **wanted: str | bool) -> list[Element]:
         """Elements below of this name whose attributes are as wanted; True: just there."""
+
         def fits(element: Element) -> bool:
             if name and element.name != name:
                 return False

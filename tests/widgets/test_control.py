@@ -1,4 +1,4 @@
-"""Controls as native inputs: slider with entry and mark, choice, switch, text; each labelled and with the page contract's attributes."""
+"""Controls as native inputs: slider with entry and mark, choice, switch, text; each labelled, as the page contract has it."""
 
 import pytest
 

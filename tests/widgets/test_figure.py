@@ -76,7 +76,11 @@ def test_a_picture_has_no_tools_no_callbacks_and_nothing_from_elsewhere(name):
 
 def test_sources_are_named_so_that_the_page_finds_them():
     def sources(picture):
-        return {model.get("attributes", {}).get("name") for model in models(picture.item(text())["item"]) if model["name"] == "ColumnDataSource"}
+        return {
+            model.get("attributes", {}).get("name")
+            for model in models(picture.item(text())["item"])
+            if model["name"] == "ColumnDataSource"
+        }
 
     assert {"series0", "series1"} <= sources(PICTURES["lines"])
     assert "series0" in sources(PICTURES["bars"])

@@ -13,7 +13,10 @@ from widgets.matrix import Matrix
 
 LINES = Lines(("row",), x_label="x", y_label="y")
 LAB = Lab(
-    controls=("kind", When("kind", "a", ("share", When("switch", 1, ("count",)))), Together("head", ("bits", "switch")), Buttons((("go", "share=1&kind=a"),))),
+    controls=(
+        "kind", When("kind", "a", ("share", When("switch", 1, ("count",)))), Together("head", ("bits", "switch")),
+        Buttons((("go", "share=1&kind=a"),)),
+    ),
     views=(
         Group("head", (
             Row((Matrix("square", edit="e{row}{column}"), LINES)),

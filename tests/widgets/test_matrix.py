@@ -76,7 +76,10 @@ def test_cells_that_are_not_seen_are_crossed_out():
     assert ["unseen" in cell.classes for cell in cells] == [False, True, False, False]
 
 
-@pytest.mark.parametrize(("form", "written"), [("0", ["1", "2", "3", "−4"]), ("e", ["1.0·10⁰", "2.0·10⁰", "3.0·10⁰", "−4.0·10⁰"]), (("0", "1"), ["1", "2.0", "3", "−4.0"])])
+@pytest.mark.parametrize(
+    ("form", "written"),
+    [("0", ["1", "2", "3", "−4"]), ("e", ["1.0·10⁰", "2.0·10⁰", "3.0·10⁰", "−4.0·10⁰"]), (("0", "1"), ["1", "2.0", "3", "−4.0"])],
+)
 def test_a_form_is_for_all_columns_or_for_each(form, written):
     made = table(Matrix("square", form=form))
     assert [cell.text for cell in made.all("td", data_value=True)] == written
@@ -100,11 +103,34 @@ def test_cells_can_be_switches():
 
 
 def test_what_the_module_needs_stands_in_the_table():
-    made = table(Matrix("square", rows="words", columns="sides", colours=SHARES, most=2.0, seen="seen", pick="count", form="3", also="seen"))
-    wanted = {"data-colours": "shares", "data-most": "2.0", "data-rows": "words", "data-columns": "sides", "data-seen": "seen", "data-pick": "count", "data-form": "3", "data-also": "seen"}
+    made = table(
+        Matrix(
+            "square", rows="words", columns="sides", colours=SHARES, most=2.0, seen="seen", pick="count", form="3", also="seen"
+        )
+    )
+    wanted = {
+        "data-colours": "shares",
+        "data-most": "2.0",
+        "data-rows": "words",
+        "data-columns": "sides",
+        "data-seen": "seen",
+        "data-pick": "count",
+        "data-form": "3",
+        "data-also": "seen",
+    }
     assert {key: made[key] for key in wanted} == wanted
     plain = table(Matrix("square"))
-    assert not {"data-most", "data-rows", "data-seen", "data-pick", "data-form", "data-edit", "data-toggle", "data-across", "data-unfilled"} & set(plain.attributes)
+    assert not {
+        "data-most",
+        "data-rows",
+        "data-seen",
+        "data-pick",
+        "data-form",
+        "data-edit",
+        "data-toggle",
+        "data-across",
+        "data-unfilled",
+    } & set(plain.attributes)
 
 
 def test_a_table_that_is_filled_later_holds_one_cell():
@@ -120,5 +146,9 @@ def test_title_and_note_stand_above_and_are_escaped():
 
 
 def test_a_state_without_numbers_still_has_its_table():
-    for matrix in (Matrix("square", seen="seen", rows="ids:words"), Matrix("row", across=True), Matrix("single", edit="e{row}{column}")):
+    for matrix in (
+        Matrix("square", seen="seen", rows="ids:words"),
+        Matrix("row", across=True),
+        Matrix("single", edit="e{row}{column}"),
+    ):
         assert table(matrix, trace=None)["data-array"] == matrix.array

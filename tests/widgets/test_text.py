@@ -23,8 +23,10 @@ def test_a_label_is_the_sections_or_the_bare_name():
 @pytest.mark.parametrize(
     ("axis", "length", "headers"),
     [
-        ("words", 2, ["cat", "milk"]), ("words", 1, ["cat"]), ("words", 3, ["0", "1", "2"]), (None, 2, ["0", "1"]), ("nothing", 2, ["0", "1"]),
-        ("ids:words", 3, ["0: milk", "1: cat", "2: milk"]), ("ids::words", 3, ["milk", "cat", "milk"]), ("ids:words", 2, ["0: milk", "1: cat"]),
+        ("words", 2, ["cat", "milk"]), ("words", 1, ["cat"]), ("words", 3, ["0", "1", "2"]), (None, 2, ["0", "1"]),
+        ("nothing", 2, ["0", "1"]),
+        ("ids:words", 3, ["0: milk", "1: cat", "2: milk"]), ("ids::words", 3, ["milk", "cat", "milk"]),
+        ("ids:words", 2, ["0: milk", "1: cat"]),
     ],
 )  # fmt: skip
 def test_headers_are_the_words_of_an_axis_or_numbers_from_zero(axis, length, headers):
@@ -40,7 +42,10 @@ def test_labels_without_axes_give_numbers():
 
 
 def test_attributes_leave_out_what_is_not_there():
-    assert attributes(a=None, b=False, c=True, d=0, e="", class_="x", data_long_name=1.5) == 'c d="0" e="" class="x" data-long-name="1.5"'
+    assert (
+        attributes(a=None, b=False, c=True, d=0, e="", class_="x", data_long_name=1.5)
+        == 'c d="0" e="" class="x" data-long-name="1.5"'
+    )
 
 
 @given(st.text())
