@@ -98,7 +98,7 @@ class Body:
             trace, self.undefined = None, str((text.labels.get("undefined") or {}).get(undefined.reason, undefined))
         self.title, self.summary = text.title, text.summary
         self.prose = Markup(text.html(section, trace, language))
-        self.lab = Markup(lab.html(trace, parameters, values, view_text(id, language), hide))
+        self.lab = Markup(lab.html(trace, {} if trace is None else prose.quotable(section, trace), parameters, values, view_text(id, language), hide))
         self.pictures = bool(lab.pictures())
         config = {
             "page": id, "language": language, "words": {k: v for k, v in words.items() if isinstance(v, str)},

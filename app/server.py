@@ -272,7 +272,7 @@ def prepare() -> None:
 
 
 def limit_and_compress() -> None:
-    """Pages go out gzipped, tokens without the reader's headers and cookies; a message larger than any page sends closes its line."""
+    """Pages go out gzipped, tokens without their reader's headers and cookies; a message larger than a page's closes its line."""
     started = BokehTornado.__init__
 
     def start(self: Any, *args: Any, **kwargs: Any) -> None:

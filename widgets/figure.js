@@ -64,6 +64,10 @@ export class Picture {
       this.show();
     }, {rootMargin: "150px"});
     watch.observe(this.plot);
+    addEventListener("beforeprint", () => {
+      this.seen = true;
+      this.show();
+    });
   }
 
   find(name) {
@@ -139,7 +143,7 @@ export class Picture {
   // A picture that is scrolled out of view waits, whatever happens, until it comes near.
   show() {
     if (!this.view || !this.seen || this.element.closest("[hidden], details.group:not([open])")) return;
-    this.part ? this.part.show() : this[this.feed.kind]();
+    this.part ? this.part.show() : this[this.feed.kind]?.(); // a measurement's part comes by itself
   }
 
   heatmap() {

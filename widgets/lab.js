@@ -52,6 +52,9 @@ export class Lab extends EventTarget {
     this.link.connect();
     if (this.pictures.length) this.drawPictures();
     for (const panel of root.querySelectorAll("[data-training]")) import("./training.js").then(({Training}) => new Training(panel, this));
+    for (const panel of root.querySelectorAll("[data-measurement]")) {
+      import("./measurement.js").then(({Measurement}) => new Measurement(panel, this));
+    }
   }
 
   // Controls
@@ -187,6 +190,7 @@ export class Lab extends EventTarget {
         const inside = Math.min(control.high, Math.max(control.low, value));
         this.set({[name]: control.kind === "whole" ? Math.round(inside) : inside});
       } else this.refuse(field);
+      if (field.dataset.control) field.value = writeNumber(this.values[name], this.form, this.language); // it still has the focus
     }
     this.echo(name);
   }

@@ -16,11 +16,12 @@ from widgets.figure import legend_html
 from widgets.heatmap import Heatmap
 from widgets.line import Lines
 from widgets.matrix import Matrix
+from widgets.measurement import Measurement
 from widgets.plane import Plane
 from widgets.text import Text, attributes
 from widgets.training import Training
 
-Picture = Heatmap | Lines | Bars | Plane
+Picture = Heatmap | Lines | Bars | Plane | Measurement
 View = Matrix | Training | Picture
 
 
@@ -31,8 +32,9 @@ class Fact(NamedTuple):
     word: str
     form: str = "2"
 
-    def html(self, text: Text) -> str:
-        return f'<p class="fact">{escape(text.label("words", self.word))} <output data-fact="{self.name}" data-format="{self.form}">–</output></p>'
+    def html(self, facts: Mapping[str, float], text: Text) -> str:
+        number = text.number(facts[self.name], self.form) if self.name in facts else "–"
+        return f'<p class="fact">{escape(text.label("words", self.word))} <output data-fact="{self.name}" data-format="{self.form}">{number}</output></p>'
 
 
 class Legend(NamedTuple):
@@ -107,9 +109,12 @@ class Lab(NamedTuple):
     def shown_arrays(self) -> set[str]:
         return {name for view in _flat(self.views) if isinstance(view, View) for name in view.arrays()}
 
-    def html(self, trace: Any, parameters: Mapping[str, param.Parameter], values: Mapping[str, Any], text: Text, hidden: Sequence[str]) -> str:
-        """Controls and views with the numbers of `trace` (None where the state has none) in them."""
-        writer = _Writer(trace, parameters, values, text, hidden, {id(view): k for k, view in enumerate(self.pictures())})
+    def html(
+        self, trace: Any, facts: Mapping[str, float], parameters: Mapping[str, param.Parameter], values: Mapping[str, Any], text: Text,
+        hidden: Sequence[str],
+    ) -> str:  # fmt: skip
+        """Controls and views with the numbers of `trace` and `facts` in them (None and nothing where the state has none)."""
+        writer = _Writer(trace, facts, parameters, values, text, hidden, {id(view): k for k, view in enumerate(self.pictures())})
         controls, views = "".join(map(writer.control, self.controls)), "".join(map(writer.view, self.views))
         return f'<div class="controls">{controls}</div><div class="views">{views}</div>'
 
@@ -118,6 +123,7 @@ class _Writer(NamedTuple):
     """Writes controls and views of one state as HTML."""
 
     trace: Any
+    facts: Mapping[str, float]
     parameters: Mapping[str, param.Parameter]
     values: Mapping[str, Any]
     text: Text
@@ -143,7 +149,9 @@ class _Writer(NamedTuple):
     def view(self, view: Any) -> str:
         if isinstance(view, Matrix | Training):
             return view.html(self.trace, self.text)
-        if isinstance(view, Fact | Legend):
+        if isinstance(view, Fact):
+            return view.html(self.facts, self.text)
+        if isinstance(view, Legend):
             return view.html(self.text)
         if isinstance(view, Controls):
             return f'<div class="controls">{"".join(map(self.control, view.items))}</div>'

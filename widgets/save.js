@@ -58,7 +58,8 @@ export function addSaveMenus(lab) {
       const button = Object.assign(document.createElement("button"), {type: "button", textContent: kind});
       button.addEventListener("click", async () => {
         menu.open = false;
-        if (kind === "CSV") {
+        if (kind === "CSV" && picture?.part?.csv) download(`${name}.csv`, new Blob([picture.part.csv()], {type: "text/csv"}));
+        else if (kind === "CSV") {
           for (const matrix of matrices) {
             matrix.show(true);
             download(`${lab.page}-${matrix.array}.csv`, new Blob([matrix.csv()], {type: "text/csv"}));

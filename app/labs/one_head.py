@@ -44,6 +44,6 @@ LAB = Lab(
                 Matrix("contributions", columns="values", most=0.6, **TOKENS),
                 Matrix("output", columns="outputs", most=0.6, **PICK),
             )),
-        )),
+        ), note="chosen"),
     ),
 )  # fmt: skip

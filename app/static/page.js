@@ -37,6 +37,19 @@ lab.addEventListener("live", release, {once: true});
 window.addEventListener("pagehide", () => lab.link.leave());
 root.addEventListener("look", () => lab.paint());
 
+// Paper is white: what is printed has the light look, pictures included.
+let onScreen = null;
+addEventListener("beforeprint", () => {
+  onScreen ??= root.dataset.look;
+  root.dataset.look = "light";
+  lab.paint();
+});
+addEventListener("afterprint", () => {
+  root.dataset.look = onScreen ?? root.dataset.look;
+  onScreen = null;
+  lab.paint();
+});
+
 // The address follows the controls when they are let go; Back and Forward bring them back.
 
 // A run of key presses on one control is one step back.

@@ -59,7 +59,7 @@ def written(id, language="en", values=None, trace=...):
     section, lab = toc.load(id), labs.load(id)
     values = values or section.defaults()
     trace = section.trace(values) if trace is ... else trace
-    return parse(lab.html(trace, control_parameters(section.controls), values, strict_text(id, language), ()))
+    return parse(lab.html(trace, {} if trace is None else section.facts(trace), control_parameters(section.controls), values, strict_text(id, language), ()))
 
 
 def test_every_section_has_a_lab_and_every_lab_a_section():
@@ -181,7 +181,7 @@ def test_words_that_nothing_shows_are_not_kept(id):
 
     section, lab = toc.load(id), labs.load(id)
     text = Listening(labels, STRINGS["en"], lambda value, form: write_number(value, form, "en"))
-    lab.html(section.trace(section.defaults()), control_parameters(section.controls), section.defaults(), text, ())
+    lab.html(section.trace(section.defaults()), {}, control_parameters(section.controls), section.defaults(), text, ())
     for picture in lab.pictures():
         picture.item(text)
     # A training panel hands its words to its module, which makes some of their names.

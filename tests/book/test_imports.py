@@ -77,7 +77,7 @@ def test_a_section_imports_only_earlier_ones(id):
 def test_a_lab_says_which_view_shows_which_array_and_nothing_else(path):
     if path.stem == "__init__":
         return
-    assert {name.split(".")[0] for name in imported(path)} <= {"widgets", "math", "__future__"}
+    assert {name.split(".")[0] for name in imported(path)} <= {"widgets", "content", "math", "__future__"}
     tree = tree_of(path)
     assert not [node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
 

@@ -279,3 +279,20 @@ def test_first_head_is_shared_with_the_page_before_and_not_copied():
     from content.sections.one_head import compute as one_head
 
     assert HEAD_1.w_q is one_head.W_Q and HEAD_1.w_k is one_head.W_K and HEAD_1.w_v is one_head.W_V
+
+
+def test_a_fixed_projection_is_told_as_the_entry_that_stands_on_the_page():
+    explainer = Explainer(SECTION, SECTION.defaults())
+    line = explainer.line(explainer.top("query", [6, 2]))
+    entries = [token["index"] for token in line if token.get("array") == "w_q"]
+    assert entries == [[2, feature] for feature in range(5)]
+    back = explainer.line(explainer.top("output", [6, 4]))
+    assert [token["index"] for token in back if token.get("array") == "w_o"] == [[4, column] for column in range(6)]
+
+
+@given(states)
+def test_each_column_of_the_joined_outputs_and_of_w_o_names_its_head(values):
+    trace = SECTION.trace(values)
+    assert np.bincount(trace.owner).tolist() == trace.widths[:, 1].tolist()
+    assert (np.diff(trace.owner) >= 0).all() and trace.owner.size == trace.concat.shape[1] == trace.w_o.shape[1]
+    assert trace.counted.tolist() == [*range(len(trace.widths)), module.MOST]

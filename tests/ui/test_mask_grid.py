@@ -59,7 +59,7 @@ def test_a_row_that_sees_nothing_is_explained_and_one_click_brings_it_back(reade
     assert "NaN" not in lab
     assert "undefined" not in lab
     assert not reader.cell("weights_masked", 0).is_visible()
-    assert set(reader.locate("article.prose output").all_inner_texts()) == {"–"}
+    assert set(reader.locate("output[data-fact]").all_text_contents()) == {"–"}
     assert reader.query()["visible"] == "000"
     cell(reader, 1, 2)
     sees(reader, "001", lang)
@@ -76,6 +76,7 @@ def test_a_page_opened_where_nothing_is_to_be_seen_explains_itself_too(reader: R
     bits.press("Enter")
     sees(reader, "100", "uk")
     assert not reader.locate(".undefined").is_visible()
+    bits.blur()
     reader.page.go_back()
     eventually(lambda: _true(reader.locate(".undefined").is_visible()))
     reader.page.keyboard.press("r")

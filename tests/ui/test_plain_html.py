@@ -24,7 +24,8 @@ def test_a_page_can_be_read_without_javascript(plain: Reader, section: str) -> N
     assert STRINGS[lang]["no_script"] in plain.locate("#lab").inner_text()
     assert len(plain.prose().split()) > 500
     assert plain.locate("math").first.is_visible()
-    plain.shows(section, lang)
+    if plain.tables():
+        plain.shows(section, lang)
     plain.locate(".predict summary").first.click()
     assert plain.locate(".predict details > div").first.is_visible()
 

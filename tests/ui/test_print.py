@@ -11,6 +11,7 @@ from tests.ui.reader import CORE, Reader
 def test_paper_shows_the_text_and_the_numbers_and_nothing_to_click(reader: Reader, section: str) -> None:
     reader.open(section, look="dark")
     reader.page.emulate_media(media="print")
+    reader.page.evaluate("dispatchEvent(new Event('beforeprint'))")
     for hidden in (".bar", ".tools", ".save summary", ".fill", ".to-lab"):
         assert reader.locate(hidden).evaluate_all("(all) => all.every((e) => !e.checkVisibility())"), hidden
     for shown in ("article.prose h1", ".equation math", "#lab figcaption"):
@@ -19,4 +20,6 @@ def test_paper_shows_the_text_and_the_numbers_and_nothing_to_click(reader: Reade
     assert set(paper) <= {"rgb(255, 255, 255)", "rgba(0, 0, 0, 0)"}
     ink = "[...document.querySelectorAll('.prose p, .prose h2, #lab figcaption, #lab th')].map((e) => getComputedStyle(e).color.match(/[0-9]+/g).slice(0, 3).reduce((a, b) => a + +b, 0))"
     assert max(reader.page.evaluate(ink)) < 3 * 128, "dark on white, whatever the look on the screen"
+    reader.page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert reader.page.evaluate("document.documentElement.dataset.look") == "dark"
     assert len(reader.page.pdf()) > 20_000

@@ -29,7 +29,7 @@ LAB = Lab(
 
 
 def written(values=VALUES, trace=TRACE, hidden=()):
-    return parse(LAB.html(trace, PARAMETERS, values, text(), hidden))
+    return parse(LAB.html(trace, {"total": 6.0} if trace else {}, PARAMETERS, values, text(), hidden))
 
 
 def test_controls_are_listed_as_declared_wherever_they_stand():
@@ -74,7 +74,8 @@ def test_a_button_sets_several_controls():
 
 def test_a_fact_stands_beside_the_views():
     output = written().one("output")
-    assert (output["data-fact"], output["data-format"]) == ("total", "3")
+    assert (output["data-fact"], output["data-format"], output.text) == ("total", "3", "6.000")
+    assert written(trace=None).one("output").text == "–"
     assert output.parent.text.startswith("So many")
 
 
