@@ -13,4 +13,4 @@ if [ -z "$found" ]; then
 fi
 [ -x .venv-next/bin/python ] || "$found" -m venv .venv-next
 .venv-next/bin/python -m pip install --quiet --disable-pip-version-check 'panel>=1.10,<1.11' -e . pytest hypothesis
-.venv-next/bin/python -m pytest --ignore=tests/ui --ignore=tests/experiments --ignore=tests/training
+.venv-next/bin/python -m pytest --ignore=tests/ui --ignore=tests/deploy --ignore=tests/load --ignore=tests/experiments --ignore=tests/training

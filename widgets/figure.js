@@ -42,7 +42,7 @@ function places(low, high, count) {
 
 export class Picture {
   constructor(element, {item, feed}, lab) {
-    Object.assign(this, {element, item, feed, lab, view: null, seen: true});
+    Object.assign(this, {element, item, feed, lab, view: null, seen: true, labelled: new Map(), fed: new Map()});
     this.plot = element.querySelector(".plot");
   }
 
@@ -121,9 +121,26 @@ export class Picture {
     let {step, ticks} = places(low, high, count);
     if (whole) ticks = ticks.filter((t) => Number.isInteger(t));
     const decimals = String(Math.max(0, -Math.floor(Math.log10(step) + 1e-9)));
-    const words = new Map(ticks.map((t) => [t, writeNumber(t, decimals, this.lab.language)]));
+    this.label(axis, ticks, ticks.map((t) => writeNumber(t, decimals, this.lab.language)));
+  }
+
+  // Places and words of an axis. The same ones again are not set: BokehJS would lay the whole picture out anew.
+  label(axis, ticks, words) {
+    const key = `${ticks}|${words}`;
+    if (this.labelled.get(axis) === key) return;
+    this.labelled.set(axis, key);
     axis.ticker.setv({ticks});
-    axis.setv({major_label_overrides: words});
+    axis.setv({major_label_overrides: new Map(ticks.map((t, i) => [t, String(words[i])]))});
+  }
+
+  // New numbers for a source; a curve that did not move is not drawn again.
+  feedSource(name, data) {
+    const before = this.fed.get(name);
+    const same = before && Object.keys(data).every((key) =>
+      before[key].length === data[key].length && data[key].every((v, i) => Object.is(v, before[key][i])));
+    if (same) return;
+    this.fed.set(name, data);
+    this.find(name).setv({data}, {sync: false});
   }
 
   // Whole places from zero with the words of a named axis, or with their numbers; "ids:vocabulary" takes the words of an array's elements.
@@ -132,18 +149,20 @@ export class Picture {
     const named = this.lab.labels.axes?.[key];
     const words = array ? this.numbers(array)?.map((id) => named?.[id]) : named;
     if (!(words?.length >= length)) return this.tick(axis, -0.5, length - 0.5, {count, whole: true});
-    axis.ticker.setv({ticks: Array.from({length}, (_, i) => i)});
-    axis.setv({major_label_overrides: new Map(words.slice(0, length).map((word, i) => [i, String(word)]))});
+    this.label(axis, Array.from({length}, (_, i) => i), words.slice(0, length));
   }
 
   at() {
     return this.feed.at ? this.find("at") : null;
   }
 
+  visible() {
+    return this.view && this.seen && !this.element.closest("[hidden], details.group:not([open])");
+  }
+
   // A picture that is scrolled out of view waits, whatever happens, until it comes near.
   show() {
-    if (!this.view || !this.seen || this.element.closest("[hidden], details.group:not([open])")) return;
-    this.part ? this.part.show() : this[this.feed.kind]?.(); // a measurement's part comes by itself
+    if (this.visible()) this.part ? this.part.show() : this[this.feed.kind]?.(); // a measurement's part comes by itself
   }
 
   heatmap() {
@@ -165,7 +184,7 @@ export class Picture {
     if (this.feed.row) {
       const row = Math.min(this.lab.place(this.feed.row), rows - 1);
       const outline = {left: [-0.5], right: [columns - 0.5], top: [row - 0.5], bottom: [row + 0.5]};
-      this.find("outline").setv({data: outline}, {sync: false});
+      this.feedSource("outline", outline);
     }
   }
 
@@ -185,7 +204,7 @@ export class Picture {
     let [left, right, bottom, top] = [Infinity, -Infinity, low ?? Infinity, high ?? -Infinity];
     if (band) {
       const far = this.numbers(band) ?? [];
-      this.find("band").setv({data: {x: far.map((_, i) => first + i), low: far.map((v) => -v), high: far}}, {sync: false});
+      this.feedSource("band", {x: far.map((_, i) => first + i), low: far.map((v) => -v), high: far});
       for (const v of far) [bottom, top] = [Math.min(bottom, -v), Math.max(top, v)];
     }
     series.forEach((name, k) => {
@@ -195,20 +214,18 @@ export class Picture {
       const drawn = log ? values.map((v) => (v > 0 ? v : NaN)) : values;
       for (const p of places) if (!log_x || p > 0) [left, right] = [Math.min(left, p), Math.max(right, p)];
       for (const v of drawn) if (!Number.isNaN(v)) [bottom, top] = [Math.min(bottom, v), Math.max(top, v)];
-      this.find(`series${k}`).setv({data: {x: places, y: drawn}}, {sync: false});
+      this.feedSource(`series${k}`, {x: places, y: drawn});
       if (thin) return;
       const every = Math.ceil(values.length / 20); // marks tell the curves apart; more of them would hide them
       const marked = (list) => list.filter((_, i) => i % every === Math.floor((k * every) / series.length));
-      this.find(`marks${k}`).setv({data: {x: marked(places), y: marked(drawn)}}, {sync: false});
+      this.feedSource(`marks${k}`, {x: marked(places), y: marked(drawn)});
     });
     if (!Number.isFinite(left)) return;
     if (log_x) {
       this.model.x_range.setv({start: left / 1.1, end: right * 1.1});
       const axis = this.model.below[0];
       if (this.feed.ticks) {
-        axis.ticker.setv({ticks: xs});
-        const word = (v, i) => (xs.length > 5 && i % 2 ? "" : writeNumber(v, "0", this.lab.language));
-        axis.setv({major_label_overrides: new Map(xs.map((v, i) => [v, word(v, i)]))});
+        this.label(axis, xs, xs.map((v, i) => (xs.length > 5 && i % 2 ? "" : writeNumber(v, "0", this.lab.language))));
       }
     } else {
       const room = (right - left) * 0.02 || 0.5;
@@ -237,7 +254,7 @@ export class Picture {
       const x = y.map((_, i) => i + (k - (series.length - 1) / 2) * wide);
       count = Math.max(count, y.length);
       for (const v of y) [bottom, top] = [Math.min(bottom, v), Math.max(top, v)];
-      this.find(`series${k}`).setv({data: {x, y}}, {sync: false});
+      this.feedSource(`series${k}`, {x, y});
     });
     if (!count) return;
     this.model.x_range.setv({start: -0.6, end: count - 0.4});

@@ -404,13 +404,29 @@ export class Lab extends EventTarget {
     for (const matrix of this.matrices) if (!folded(matrix)) matrix.show();
     clearTimeout(this.unhurried); // tables that are folded away follow when the drag rests
     this.unhurried = setTimeout(() => this.matrices.filter(folded).forEach((matrix) => matrix.show()), 80);
-    for (const picture of this.pictures) picture.show();
+    this.showPictures();
     for (const one of this.outputs) {
       const value = this.quote(one.name);
       const text = value === undefined ? "–" : writeNumber(value, one.output.dataset.format ?? this.form, this.language);
       if (text !== one.output.textContent) one.output.textContent = text;
     }
     this.dispatchEvent(new Event("numbers"));
+  }
+
+  // Pictures follow once the numbers are painted, one a frame: drawing them takes longer than a frame has.
+  async showPictures() {
+    this.redraw = true;
+    if (this.drawing || !this.pictures.length) return;
+    this.drawing = true;
+    while (this.redraw) {
+      this.redraw = false;
+      for (const picture of this.pictures) {
+        if (!picture.visible()) continue;
+        await new Promise((painted) => requestAnimationFrame(() => setTimeout(painted)));
+        picture.show();
+      }
+    }
+    this.drawing = false;
   }
 
   // A number that says where to look: a control or an array of one element.

@@ -18,7 +18,7 @@ LAB = Lab(
                 Matrix("after", columns="pair", most=1.0),
                 Matrix("rotation_difference", columns="pair", most=1.0, form="e"),
             )),
-        )),
+        ), folded=True),
         Group("check", (
             Controls(("run", "dtype")),
             *(
