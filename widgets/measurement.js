@@ -53,7 +53,8 @@ export class Measurement {
     const progress = this.find("progress");
     const running = state === "running";
     Object.assign(progress, {max: total, value: done, hidden: !running});
-    this.find(".count").textContent = running ? this.word("measure_done", {done: this.number(done), all: this.number(total)}) : "";
+    const far = {done: this.number(done), all: this.number(total)};
+    this.find(".count").textContent = running ? this.word("measure_done", far) : "";
     this.button.setAttribute("aria-disabled", running);
     if (state === "finished" && document.activeElement === this.button) this.find("summary").focus();
     this.button.hidden = state === "finished";
@@ -65,7 +66,8 @@ export class Measurement {
 
   // What it was measured with, as the words want it.
   made({made, width, taps}) {
-    const day = new Date(`${made.date}T12:00`).toLocaleDateString(this.lab.language === "en" ? "en-GB" : this.lab.language, {dateStyle: "long"});
+    const locale = this.lab.language === "en" ? "en-GB" : this.lab.language;
+    const day = new Date(`${made.date}T12:00`).toLocaleDateString(locale, {dateStyle: "long"});
     const library = made.torch ? `PyTorch ${made.torch}` : `NumPy ${made.numpy}`;
     return {...made, date: day, library, width: this.number(width), taps: this.number(taps)};
   }

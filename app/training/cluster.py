@@ -59,8 +59,9 @@ class Cluster:
         started = asyncio.create_task(self._start_child()) if self.address is None else None
         try:
             self.distributed = await asyncio.to_thread(importlib.import_module, "distributed")
-            # A lost connection is said in one line here; the client would add its traceback.
-            logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
+            # A lost connection is said in one line here; the client and its line would add their tracebacks.
+            for name in ("distributed.client", "distributed.batched"):
+                logging.getLogger(name).setLevel(logging.CRITICAL)
             address = await started if started else self.address
             self.client = await asyncio.wait_for(self._connect(address), PATIENCE + 5)
             await self.look()

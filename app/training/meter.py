@@ -69,8 +69,8 @@ class Meter:
             log.error("the measurement failed: %s", one_line(problem))
             self.state, self.message = "failed", "the measurement failed on the server"
         else:
+            await asyncio.to_thread(self._keep)  # kept first: what is said to be finished outlives a restart
             self.state = "finished"
-            await asyncio.to_thread(self._keep)
 
     async def _piece(self, function: Any, *arguments: Any) -> Any:
         for attempt in range(ATTEMPTS):

@@ -66,7 +66,7 @@ def on_a_loop(coroutine):
 
 
 def test_sixty_readers_and_ten_runs_all_finish_though_a_worker_is_killed(caplog):
-    wishes = [{"model": ("rnn", "gru")[n % 2], "delay": 1 + n % 3, "seed": 6200 + n, "epochs": 5} for n in range(10)]
+    wishes = [{"model": ("rnn", "gru")[n % 2], "delay": 1 + n % 3, "seed": 6200 + n, "epochs": 30} for n in range(10)]  # several slices each
     order = []
 
     async def class_of_sixty():

@@ -50,7 +50,8 @@ def state(reader: Reader) -> str | None:
 
 def medians(reader: Reader) -> list[float]:
     """Medians in the table, row by row."""
-    return reader.page.evaluate("[...document.querySelectorAll('.measurement td[data-median]')].map((cell) => +cell.dataset.median)")
+    cells = "[...document.querySelectorAll('.measurement td[data-median]')]"
+    return reader.page.evaluate(f"{cells}.map((cell) => +cell.dataset.median)")
 
 
 def until(reader: Reader, *states: str) -> None:
