@@ -33,9 +33,9 @@ LAB = Lab(
         Group("asking", (
             Matrix("dots", columns="tokens", across=True, **MOST),
             Matrix("scores", most=1.0, **SQUARE),
-            Controls(("temperature",)),
+            Controls(("temperature", "causal")),
             Row((
-                Matrix("weights", colours=SHARES, most=0.35, also="scores", **SQUARE),
+                Matrix("weights", colours=SHARES, most=0.35, also="scores", seen="visible", **SQUARE),
                 Matrix("entropy", colours=SHARES, most=2.81, **PICK),
             ), aligned=True),
         ), even=True),

@@ -20,7 +20,7 @@ ROWS = range(7)
 PARAMETERS = control_parameters(SECTION.controls)
 
 numbers = {name: st.floats(*p.bounds) for name, p in PARAMETERS.items() if hasattr(p, "bounds")}
-states = st.fixed_dictionaries(numbers | {"row": st.sampled_from(ROWS), "matrix": st.sampled_from("qkv")})
+states = st.fixed_dictionaries(numbers | {"row": st.sampled_from(ROWS), "matrix": st.sampled_from("qkv"), "causal": st.sampled_from([0, 1])})
 
 
 def at(**changes):
@@ -54,7 +54,7 @@ def test_row_of_begins_prints_as_in_table_13(name):
 
 def test_row_of_journey_prints_as_in_table_16_free_and_causal():
     np.testing.assert_array_equal(printed(at().weights[1]), GOLDEN["journey"]["weights"])
-    causal = attention(Q, K, V, mask=np.where(np.tri(7, dtype=bool), 0.0, -np.inf))
+    causal = SECTION.trace({**SECTION.defaults(), "causal": 1})
     np.testing.assert_array_equal(printed(causal.weights[1]), GOLDEN["journey"]["causal"])
     np.testing.assert_array_equal(causal.weights[6], WEIGHTS[6])
 
@@ -169,12 +169,14 @@ def test_the_head_agrees_with_torch(values):
     inputs = torch.from_numpy(trace.inputs)
     query, key, value = (linear(inputs, torch.from_numpy(w)) for w in (trace.w_q, trace.w_k, trace.w_v))
     scale = 1 / (3**0.5 * values["temperature"])
-    output = torch.nn.functional.scaled_dot_product_attention(query, key, value, scale=scale)
+    causal = bool(values["causal"])
+    output = torch.nn.functional.scaled_dot_product_attention(query, key, value, scale=scale, is_causal=causal)
+    dots = (query @ key.T * scale).masked_fill(torch.ones(7, 7).tril() == 0, -torch.inf) if causal else query @ key.T * scale
     np.testing.assert_allclose(trace.query, query, rtol=0, atol=1e-12)
     np.testing.assert_allclose(trace.key, key, rtol=0, atol=1e-12)
     np.testing.assert_allclose(trace.value, value, rtol=0, atol=1e-12)
     np.testing.assert_allclose(trace.scores, query @ key.T / 3**0.5, rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(trace.weights, torch.softmax(query @ key.T * scale, dim=-1), rtol=0, atol=1e-11)
+    np.testing.assert_allclose(trace.weights, torch.softmax(dots, dim=-1), rtol=0, atol=1e-11)
     np.testing.assert_allclose(trace.output, output, rtol=0, atol=1e-10)
 
 

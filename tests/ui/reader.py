@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from typing import Any, Callable
 from urllib.parse import urlencode, urlparse
@@ -19,14 +20,20 @@ CORE = ("three_tokens", "position", "tanh_chain", "masks")
 WRITTEN = toc.written()
 SLIDER = {"three_tokens": "q00", "position": "position", "tanh_chain": "w_h", "masks": "s1"}
 PATIENCE = 12.0  # seconds until an expectation has failed
-READ_TABLES = """() =>
+READ_TABLES = """() => JSON.stringify(
   [...document.querySelectorAll("table[data-array]")].filter((table) => table.closest("details.twin")?.open ?? true).map((table) => {
     const forms = table.dataset.form?.split(" ") ?? [null];
     return [table.dataset.array, [...table.querySelectorAll("td[data-value]")].map((cell) =>
       [cell.dataset.value, cell.querySelector("input")?.value ?? cell.textContent, forms[(cell.cellIndex - 1) % forms.length]])];
-  })"""
-READ_PROSE = """() => [...document.querySelectorAll("output[data-fact]")].map((output) =>
-  [output.dataset.fact, output.dataset.format ?? null, output.textContent])"""
+  }))"""
+READ_PROSE = """() => JSON.stringify([...document.querySelectorAll("output[data-fact]")].map((output) =>
+  [output.dataset.fact, output.dataset.format ?? null, output.textContent]))"""
+# Parts of the page that stick out of a window of this width, and how wide the page is.
+STICKING_OUT = """(width) => ({
+  wide: document.scrollingElement.scrollWidth > width ? document.scrollingElement.scrollWidth : 0,
+  out: [...document.querySelectorAll(".bar > *, .prose > *, .lab > *, .contents > *")]
+    .filter((e) => e.getBoundingClientRect().right > width + 1).map((e) => e.outerHTML.slice(0, 120)),
+})"""
 
 
 def eventually(check: Callable[[], Any], patience: float = PATIENCE) -> Any:
@@ -116,7 +123,7 @@ class Reader:
 
     def every_table(self) -> list[tuple[str, list[list[Any]]]]:
         """Each table on show: its array's name, then full value, text and number format of every cell."""
-        return self.page.evaluate(READ_TABLES)
+        return json.loads(self.page.evaluate(READ_TABLES))
 
     def tables(self) -> dict[str, list[list[Any]]]:
         """Every table on show by its array's name; where two show one array, one of them."""
@@ -147,7 +154,7 @@ class Reader:
                 wrong = [(v, text, w) for v, (_, text, _), w in zip(values, cells, written) if text != w]
                 assert not wrong, f"{name} has (number, written, as it should be) {wrong[:3]}"
             known = quotable(toc.load(section), trace)
-            for name, own, text in self.page.evaluate(READ_PROSE):
+            for name, own, text in json.loads(self.page.evaluate(READ_PROSE)):
                 try:
                     expected = write_number(quote(known, name), own or form, lang)
                 except IndexError:
@@ -156,7 +163,19 @@ class Reader:
 
         eventually(same)
 
+    def fits(self) -> None:
+        """Asserts that nothing has to be scrolled sideways on a tablet and on a phone, however large the type."""
+        for width, looks in ((1024, ("light",)), (380, ("light", "projector"))):
+            self.page.set_viewport_size({"width": width, "height": 760})
+            for look in looks:
+                self.look(look)
+                assert self.page.evaluate(STICKING_OUT, width) == {"wide": 0, "out": []}, (width, look)
+
     # Acting
+
+    def look(self, look: str) -> None:
+        self.locate(f'input[name="look"][value="{look}"]').check(force=True)
+        assert self.page.evaluate("document.documentElement.dataset.look") == look
 
     def control(self, name: str) -> Locator:
         return self.locate(f'#lab [data-control="{name}"]').first

@@ -22,6 +22,11 @@ SETTINGS = {
     "masks": {"example": "eight", "kind": "custom", "visible": "01101111", "query": 5},
 }
 
+MARK = """(slider) => {
+  const [mark, track] = [slider.parentElement.querySelector(".mark"), slider].map((e) => e.getBoundingClientRect());
+  return (mark.left + mark.width / 2 - track.left) / track.width;
+}"""
+
 
 @pytest.mark.parametrize("section", WRITTEN)
 def test_controls_arrays_and_facts_stand_under_their_names(reader: Reader, section: str) -> None:
@@ -41,6 +46,9 @@ def test_controls_arrays_and_facts_stand_under_their_names(reader: Reader, secti
         assert (float(slider.get_attribute("min")), float(slider.get_attribute("max"))) == (low, high)
         assert slider.evaluate("(e) => e.labels.length === 1 && e.labels[0].textContent.trim().length > 0"), name
         assert slider.get_attribute("aria-valuetext"), name
+        if slider.is_visible():  # its textbook value is marked on the track
+            share = slider.evaluate(MARK)
+            assert share == pytest.approx((parameters[name].default - low) / (high - low), abs=0.06), name
     assert reader.page.evaluate("""[...document.querySelectorAll('table[data-array]')].every((table) =>
         table.caption && [...table.tBodies[0].rows].every((row) => row.cells[0].scope === "row" && row.cells[0].textContent.trim()))""")
 

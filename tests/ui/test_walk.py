@@ -1,4 +1,5 @@
-"""Every page in every language: nothing leaves, nothing complains, the source's numbers stand there and follow the keyboard."""
+"""Every page in every language: nothing leaves, nothing complains, the source's numbers stand there and follow the keyboard,
+and nothing has to be scrolled sideways."""
 
 from __future__ import annotations
 
@@ -77,6 +78,7 @@ def test_page_shows_the_sources_numbers_and_they_follow_the_keyboard(reader: Rea
     reader.shows(section, lang, **{name: int(value) if section == "position" else value})
     assert reader.tables() != tables
     assert reader.locate("article.prose output").all_inner_texts() != live
+    reader.fits()
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -91,6 +93,7 @@ def test_page_shows_what_its_compute_module_gives_and_follows_the_keyboard(reade
         name, whole_number = slider.get_attribute("data-control"), slider.get_attribute("step") == "1"
         value = reader.press(name, "ArrowLeft")
         reader.shows(section, lang, **{name: int(value) if whole_number else value})
+    reader.fits()
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -101,6 +104,7 @@ def test_contents_list_every_section_in_the_readers_language(reader: Reader, lan
     assert reader.locate(".contents h2").all_inner_texts() == list(words["parts"].values())
     for section in CORE:
         assert reader.locate(f'.contents a[href*="page={section}&"]').is_visible()
+    reader.fits()
     first = reader.locate(".contents a").first
     first.click()
     reader.live()

@@ -10,6 +10,7 @@ import param
 
 from content.section import Section
 from content.sections.one_head.compute import SCORES, V
+from content.sections.three_tokens.compute import additive_mask, causal_mask, causal_visibility
 from content.sections.weighted_average.compute import softmax
 
 # Weights of the fourth of eight queries. The source (lecture 12, causal masks) prints two decimals of them, without a mask
@@ -18,35 +19,6 @@ EIGHT_WEIGHTS = np.array([0.240, 0.160, 0.044, 0.056, 0.048, 0.009, 0.096, 0.347
 EIGHT_SCORES = np.log(EIGHT_WEIGHTS)  # (8,) up to a constant, which softmax does not see
 EIGHT_VALUE = np.arange(8.0)[:, None]  # (8, 1) ours: each value is its own position
 STORED = {"eight": (EIGHT_SCORES, EIGHT_VALUE), "journey": (SCORES, V)}  # scores (T,) or (T, T), values (T, d_v)
-
-
-def additive_mask(visible: np.ndarray) -> np.ndarray:
-    """What is added to the scores: 0 where `visible` is true, −inf where it is false; any shape.
-
-    >>> additive_mask(np.array([True, True, False])).tolist()
-    [0.0, 0.0, -inf]
-    """
-    return np.where(visible, 0.0, -np.inf)
-
-
-def causal_visibility(length: int) -> np.ndarray:
-    """Boolean (T, T): the query of row t may use key j when j ≤ t.
-
-    >>> causal_visibility(3).astype(int).tolist()
-    [[1, 0, 0], [1, 1, 0], [1, 1, 1]]
-    """
-    return np.tri(length, dtype=bool)
-
-
-def causal_mask(length: int) -> np.ndarray:
-    """The causal rule as an additive mask, (T, T): 0 on and below the diagonal, −inf above.
-
-    Source: Vaswani et al., Attention Is All You Need (2017), section 3.2.3.
-
-    >>> causal_mask(2).tolist()
-    [[0.0, -inf], [0.0, 0.0]]
-    """
-    return additive_mask(causal_visibility(length))
 
 
 def padding_visibility(real: np.ndarray) -> np.ndarray:

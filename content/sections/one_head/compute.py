@@ -8,7 +8,7 @@ import numpy as np
 import param
 
 from content.section import Section
-from content.sections.three_tokens.compute import attention, entropy, softmax
+from content.sections.three_tokens.compute import attention, causal_mask, causal_visibility, entropy, softmax
 from content.sections.tokens.compute import EMBEDDING, SENTENCE, look_up, sinusoidal, tokenize
 
 WORDS = tuple(SENTENCE.split())
@@ -52,6 +52,7 @@ class Controls(param.Parameterized):
 
     row = param.Selector(default=6, objects=list(range(len(WORDS))), doc="Position whose query is followed.")
     temperature = param.Number(1.0, bounds=(0.1, 5.0), step=0.05, doc="Divides the scores before softmax.")
+    causal = param.Selector(default=0, objects=[0, 1], doc="Each query may use itself and earlier positions only.")
     matrix = param.Selector(default="q", objects=["q", "k", "v"], doc="Projection whose entries are shown.")
     locals().update({f"wq{i}{j}": entry("W_Q", W_Q, i, j) for i, j in np.ndindex(3, 5)})
     locals().update({f"wk{i}{j}": entry("W_K", W_K, i, j) for i, j in np.ndindex(3, 5)})
@@ -67,24 +68,28 @@ class Trace(NamedTuple):
     key: np.ndarray  # (7, 3)
     value: np.ndarray  # (7, 3)
     dots: np.ndarray  # (7,) the chosen query with every key, before the division
-    scores: np.ndarray  # (7, 7)
+    scores: np.ndarray  # (7, 7) before any mask
+    visible: np.ndarray  # (7, 7) 1 where the query of the row may use the key of the column
     weights: np.ndarray  # (7, 7) rows sum to one
     contributions: np.ndarray  # (7, 3) weight times value, for the chosen query
     output: np.ndarray  # (7, 3)
     entropy: np.ndarray  # (7,) bits
 
 
-def compute(*, row, temperature, matrix, **entries) -> Trace:
+def compute(*, row, temperature, causal, matrix, **entries) -> Trace:
     """One head at these projections, with the terms of the chosen `row`. `matrix` only chooses the sliders on show."""
     inputs = INPUTS
     w_q, w_k, w_v = (np.stack([entries[f"w{m}{i}{j}"] for i, j in np.ndindex(3, 5)]).reshape(3, 5) for m in "qkv")
     query, key, value = project(inputs, w_q, w_k, w_v)
     scores = attention(query, key, value).scores  # (7, 7)
-    weights = softmax(scores / temperature)  # (7, 7) plain attention at temperature 1
+    length = len(WORDS)
+    visible = (causal_visibility(length) if causal else np.ones((length, length))).astype(int)  # (7, 7)
+    sharpened = scores / temperature  # (7, 7) plain attention at temperature 1
+    weights = softmax(sharpened + causal_mask(length) if causal else sharpened)  # (7, 7)
     output = weights @ value  # (7, 3)
     dots = query[row] @ key.T  # (7,)
     contributions = weights[row][:, None] * value  # (7, 3)
-    return Trace(inputs, w_q, w_k, w_v, query, key, value, dots, scores, weights, contributions, output, entropy(weights))
+    return Trace(inputs, w_q, w_k, w_v, query, key, value, dots, scores, visible, weights, contributions, output, entropy(weights))
 
 
 def facts(trace: Trace) -> dict[str, float]:

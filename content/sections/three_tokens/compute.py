@@ -36,6 +36,35 @@ def attention(
     return Attention(scores, weights, weights @ value)
 
 
+def additive_mask(visible: np.ndarray) -> np.ndarray:
+    """What is added to the scores: 0 where `visible` is true, −inf where it is false; any shape.
+
+    >>> additive_mask(np.array([True, True, False])).tolist()
+    [0.0, 0.0, -inf]
+    """
+    return np.where(visible, 0.0, -np.inf)
+
+
+def causal_visibility(length: int) -> np.ndarray:
+    """Boolean (T, T): the query of row t may use key j when j ≤ t.
+
+    >>> causal_visibility(3).astype(int).tolist()
+    [[1, 0, 0], [1, 1, 0], [1, 1, 1]]
+    """
+    return np.tri(length, dtype=bool)
+
+
+def causal_mask(length: int) -> np.ndarray:
+    """The causal rule as an additive mask, (T, T): 0 on and below the diagonal, −inf above.
+
+    Source: Vaswani et al., Attention Is All You Need (2017), section 3.2.3.
+
+    >>> causal_mask(2).tolist()
+    [[0.0, -inf], [0.0, 0.0]]
+    """
+    return additive_mask(causal_visibility(length))
+
+
 def entropy(weights: np.ndarray) -> np.ndarray:
     """Entropy in bits of each row of shares, (..., n) -> (...). A share of zero adds nothing.
 
