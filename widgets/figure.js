@@ -46,15 +46,15 @@ export class Picture {
     this.plot = element.querySelector(".plot");
   }
 
-  async draw(Bokeh) {
-    const plane = this.feed.kind === "plane" && (await import("./plane.js"));
+  // `Part` (a class) takes over the feeding and the pointer of a picture that needs more than numbers.
+  async draw(Bokeh, Part = null) {
     const manager = await Bokeh.embed.embed_item(this.item, this.plot);
     this.view = [...manager.roots][0];
     this.model = this.view.model;
     this.surface = this.view.canvas_view.events_el;
     this.surface.removeAttribute("tabindex"); // BokehJS makes it a stop of the Tab key, where there is nothing to do
     this.named = (name) => [...this.model.select({name})];
-    if (plane) this.part = new plane.Plane(this);
+    if (Part) this.part = new Part(this);
     this.paint();
     this.show();
     this.listen();

@@ -8,6 +8,8 @@ import {Readout} from "./readout.js";
 import {addSaveMenus} from "./save.js";
 
 const PRECISIONS = ["2", "3", "4", "full"];
+// Kinds of pictures with a part of their own, fetched where there is such a picture.
+const PARTS = {plane: async () => (await import("./plane.js")).Plane};
 
 // What the browser keeps for this reader; where storage is forbidden, a choice lasts as long as the page.
 export function keep(name, value) {
@@ -493,7 +495,7 @@ export class Lab extends EventTarget {
   async drawPictures() {
     try {
       const Bokeh = await loadBokeh(this.config.bokeh);
-      for (const picture of this.pictures) await picture.draw(Bokeh);
+      for (const picture of this.pictures) await picture.draw(Bokeh, await PARTS[picture.feed.kind]?.());
     } catch (error) {
       setTimeout(() => this.drawPictures(), 3000); // offline: the tables still work
       if (!/did not load/.test(error.message)) console.error(error);

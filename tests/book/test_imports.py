@@ -1,14 +1,16 @@
 """Imports run one way: `app` uses everything, `widgets` nothing of the book, `content` no screen, a section only earlier ones."""
 
 import ast
+import re
 import subprocess
 import sys
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 from content import toc
-from tests.book.files import ROOT, modules, tree_of
+from tests.book.files import OURS, ROOT, modules, text_of, tracked, tree_of
 
 MAY = {"content": {"numpy", "param"}, "widgets": {"bokeh", "panel", "param", "numpy"}}
 EXPERIMENTS = {"torch", "tqdm"}
@@ -91,3 +93,29 @@ def test_reading_the_whole_book_loads_no_screen_and_no_torch():
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert (done.stdout.strip(), done.returncode) == ("[]", 0), done.stderr
+
+
+def front_end_imports(path):
+    """Modules of the front end that another one imports, at once or when they are needed."""
+    for name in re.findall(r"""(?:\bfrom|\bimport)\s*\(?\s*["'](\.[^"']+)["']""", text_of(path)):
+        yield (path.parent / name).resolve()
+
+
+def test_no_module_imports_one_that_imports_it():
+    """Over the whole house; a widget is one room, its Python and its front end together."""
+    rooms = {".".join(path.relative_to(ROOT).with_suffix("").parts): path for path in modules(*OURS)}
+    arrows = {name.removesuffix(".__init__"): set() for name in rooms}
+    for name, path in rooms.items():
+        # `from app import steps` takes a module, `from app.steps import answer` a name of it.
+        found = {full if full in arrows else full.rpartition(".")[0] for full in imported(path)}
+        arrows[name.removesuffix(".__init__")] |= found & set(arrows)
+    scripts = [path for path in tracked() if path.suffix == ".js" and path.relative_to(ROOT).parts[0] in OURS and "vendor" not in path.parts]
+    assert scripts
+    for path in scripts:
+        own = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        targets = {".".join(target.relative_to(ROOT).with_suffix("").parts) for target in front_end_imports(path)}
+        arrows.setdefault(own, set()).update(targets)
+    try:
+        tuple(TopologicalSorter({name: found - {name} for name, found in arrows.items()}).static_order())
+    except CycleError as circle:
+        raise AssertionError(f"these import each other: {' → '.join(circle.args[1])}") from None
