@@ -14,7 +14,6 @@ from typing import Any, Mapping, NamedTuple
 from urllib.parse import parse_qsl
 
 import latex2mathml.converter
-import numpy as np
 import yaml
 from markdown_it import MarkdownIt
 from mdit_py_plugins.container import container_plugin
@@ -26,9 +25,9 @@ from content.controls import check
 from content.numbers import DEFAULT, check_format, read_number, write_number
 from content.section import Section, Undefined, control_parameters
 from content.strings import STRINGS
+from widgets.text import ELEMENT, quote
 
 NUMBER = re.compile(r"\{\{\s*([^@|}]+?)\s*(?:(@)\s*([^|}]*?)\s*)?(?:\|\s*([^}]+?)\s*)?\}\}")
-ELEMENT = re.compile(r"(\w+)\[([\d,\s]+)\]")
 CONTAINERS = ("predict", "reveal", "exercise", "solution", "misreading")
 
 
@@ -56,11 +55,13 @@ class Prose(NamedTuple):
 
     title: str
     summary: str
+    do: str  # what the reader will do here, one line for the contents
     labels: Mapping[str, Any]
     source: str | None  # hash of the English text that a translation was made from
     parts: tuple[str | Number, ...]  # HTML with the live numbers in between
     exercises: Mapping[str, Exercise]
     code: Mapping[str, str]  # "numpy", "torch" -> text with {{control}} in it
+    questions: tuple[str, ...]  # names of predictions and exercises in order; the third stands at #q3
     outline: tuple[str, ...]  # placeholders, links, headings and equations in order: the same in every language
 
     def html(self, section: Section, trace: Any, language: str) -> str:
@@ -72,15 +73,6 @@ class Prose(NamedTuple):
 def quotable(section: Section, trace: Any) -> dict[str, Any]:
     """What prose can quote at this trace: facts by name, arrays by name for their elements."""
     return {**trace._asdict(), **section.facts(trace)}
-
-
-def quote(known: Mapping[str, Any], name: str) -> float:
-    """The number called `name`: a fact, or an element such as `weights[0,2]`. Raises KeyError or IndexError."""
-    element = ELEMENT.fullmatch(name)
-    if element:
-        index = tuple(int(i) for i in element[2].split(","))
-        return float(np.asarray(known[element[1]])[index])
-    return float(known[name])
 
 
 def live_number(number: Number, known: Mapping[str, Any] | None, language: str) -> str:
@@ -143,7 +135,8 @@ class Compiler:
         self.numbers: list[Number] = []
         self.exercises: dict[str, Exercise] = {}
         self.code: dict[str, str] = {}
-        self.questions = 0
+        self.predictions = 0
+        self.questions: list[str] = []
         markdown = MarkdownIt("commonmark", {"html": False, "typographer": False}).enable("table")
         front_matter_plugin(markdown)
         dollarmath_plugin(markdown, renderer=self.equation, double_inline=True)
@@ -174,7 +167,7 @@ class Compiler:
             front = yaml.safe_load(tokens[0].content)
         except yaml.YAMLError as error:
             raise self.fail(f"front matter: {error}") from None
-        for key in ("title", "summary", "labels"):
+        for key in ("title", "summary", "do", "labels"):
             if not front.get(key):
                 raise self.fail(f"front matter lacks {key}")
         html = self.markdown.renderer.render(tokens[1:], self.markdown.options, {})
@@ -183,8 +176,8 @@ class Compiler:
         for k, piece in enumerate(html.split("\x00")):
             parts.append(piece if k % 2 == 0 else self.numbers[int(piece)])
         return Prose(
-            front["title"], front["summary"], front["labels"], front.get("source"), tuple(parts), self.exercises,
-            self.code, tuple(self.outline),
+            front["title"], front["summary"], front["do"], front["labels"], front.get("source"), tuple(parts), self.exercises,
+            self.code, tuple(self.questions), tuple(self.outline),
         )  # fmt: skip
 
     # Numbers
@@ -283,12 +276,17 @@ class Compiler:
 
     # Questions
 
+    def question(self, name: str) -> str:
+        """The attribute by which an address leads to the next question."""
+        self.questions.append(name)
+        return f'id="q{len(self.questions)}"'
+
     def predict(self, tokens: Any, at: int, options: Any, env: Any) -> str:
         if tokens[at].nesting < 0:
             return "</div>"
-        self.questions += 1
+        self.predictions += 1
         self.outline.append("predict")
-        return f'<div class="ask predict" data-question="{self.questions}"><p class="asked">{self.words["predict"]}</p>'
+        return f'<div {self.question(f"predict{self.predictions}")} class="ask predict" data-question="{self.predictions}"><p class="asked">{self.words["predict"]}</p>'
 
     def mark_options(self, state: Any) -> None:
         """List items that begin with `[ ]` or `[x]` become answers to choose from."""
@@ -306,7 +304,7 @@ class Compiler:
             return "<li>"
         self.outline.append(f"option {right}")
         value = "right" if right else "wrong"
-        return f'<li class="option"><label><input type="radio" name="predict{self.questions}" value="{value}"><span>'
+        return f'<li class="option"><label><input type="radio" name="predict{self.predictions}" value="{value}"><span>'
 
     def item_close(self, tokens: Any, at: int, options: Any, env: Any) -> str:
         return "</span></label></li>" if env["items"].pop() else "</li>"
@@ -341,7 +339,7 @@ class Compiler:
         except (KeyError, IndexError, ValueError, TypeError) as error:
             raise self.fail(f"exercise {parts[0]}: {error}") from None
         self.outline.append(f"exercise {parts}")
-        return f'<div class="ask exercise" data-exercise="{parts[0]}"><p class="asked">{self.words["exercise"]}</p>'
+        return f'<div {self.question(parts[0])} class="ask exercise" data-exercise="{parts[0]}"><p class="asked">{self.words["exercise"]}</p>'
 
     def misreading(self, tokens: Any, at: int, options: Any, env: Any) -> str:
         if tokens[at].nesting < 0:

@@ -4,6 +4,7 @@ import {readNumber, writeNumber} from "./format.js";
 import {loadBokeh, Picture} from "./figure.js";
 import {Link} from "./link.js";
 import {Matrix} from "./matrix.js";
+import {Miniature} from "./miniature.js";
 import {Readout} from "./readout.js";
 import {addSaveMenus} from "./save.js";
 
@@ -42,6 +43,7 @@ export class Lab extends EventTarget {
     this.readout = new Readout(root.querySelector(".readout"), this);
     this.matrices = [...root.querySelectorAll("table[data-array]")].map((table) => new Matrix(table, this));
     this.pictures = [...root.querySelectorAll("[data-figure]")].map((e) => new Picture(e, config.pictures[+e.dataset.figure], this));
+    for (const svg of document.querySelectorAll("[data-miniature]")) new Miniature(svg, this);
     this.outputs = [...document.querySelectorAll("output[data-fact]")].map((output) => ({output, name: output.dataset.fact}));
     this.findInputs();
     this.listen();

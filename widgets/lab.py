@@ -17,8 +17,9 @@ from widgets.heatmap import Heatmap
 from widgets.line import Lines
 from widgets.matrix import Matrix
 from widgets.measurement import Measurement
+from widgets.miniature import Miniature
 from widgets.plane import Plane
-from widgets.text import Text, attributes
+from widgets.text import Text, attributes, quote
 from widgets.training import Training
 
 Picture = Heatmap | Lines | Bars | Plane | Measurement
@@ -26,14 +27,20 @@ View = Matrix | Training | Picture
 
 
 class Fact(NamedTuple):
-    """A named number beside the views, introduced by `word` (a key of the section's `words`)."""
+    """A named number beside the views, introduced by `word` (a key of the section's `words`).
+
+    `name` is a fact or an element such as `weights[2,2]`; where a state has no such number, a dash stands.
+    """
 
     name: str
     word: str
     form: str = "2"
 
-    def html(self, facts: Mapping[str, float], text: Text) -> str:
-        number = text.number(facts[self.name], self.form) if self.name in facts else "–"
+    def html(self, facts: Mapping[str, Any], text: Text) -> str:
+        try:
+            number = text.number(quote(facts, self.name), self.form)
+        except (KeyError, IndexError):
+            number = "–"
         return f'<p class="fact">{escape(text.label("words", self.word))} <output data-fact="{self.name}" data-format="{self.form}">{number}</output></p>'
 
 
@@ -93,10 +100,14 @@ class Tab(NamedTuple):
 
 
 class Lab(NamedTuple):
-    """Which controls stand where, and which view shows which array."""
+    """Which controls stand where, and which view shows which array.
+
+    `pulse`: what matters most, for a place as small as a strip of the screen: one miniature, then one to three facts.
+    """
 
     controls: Sequence[str | When | Together | Buttons]
     views: Sequence[View | Row | Tab | Group]
+    pulse: Sequence[Miniature | Fact] = ()
 
     def control_names(self) -> list[str]:
         """Controls that have an input of their own, as declared."""
@@ -109,8 +120,17 @@ class Lab(NamedTuple):
     def shown_arrays(self) -> set[str]:
         return {name for view in _flat(self.views) if isinstance(view, View) for name in view.arrays()}
 
+    def miniature(self) -> Miniature:
+        """The picture that stands for the section."""
+        return next(part for part in self.pulse if isinstance(part, Miniature))
+
+    def pulse_html(self, trace: Any, facts: Mapping[str, Any], text: Text) -> str:
+        """The pulse with the numbers of `trace` and `facts`, which hold arrays as well."""
+        parts = (part.html(trace, text) if isinstance(part, Miniature) else part.html(facts, text) for part in self.pulse)
+        return f'<div class="pulse">{"".join(parts)}</div>'
+
     def html(
-        self, trace: Any, facts: Mapping[str, float], parameters: Mapping[str, param.Parameter], values: Mapping[str, Any], text: Text,
+        self, trace: Any, facts: Mapping[str, Any], parameters: Mapping[str, param.Parameter], values: Mapping[str, Any], text: Text,
         hidden: Sequence[str],
     ) -> str:  # fmt: skip
         """Controls and views with the numbers of `trace` and `facts` in them (None and nothing where the state has none)."""
@@ -123,7 +143,7 @@ class _Writer(NamedTuple):
     """Writes controls and views of one state as HTML."""
 
     trace: Any
-    facts: Mapping[str, float]
+    facts: Mapping[str, Any]
     parameters: Mapping[str, param.Parameter]
     values: Mapping[str, Any]
     text: Text

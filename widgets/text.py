@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 from typing import Any, Callable, Mapping, NamedTuple, Sequence
+
+import numpy as np
+
+ELEMENT = re.compile(r"(\w+)\[([\d,\s]+)\]")
 
 
 class Text(NamedTuple):
@@ -34,6 +39,15 @@ class Text(NamedTuple):
         if named and len(named) >= length:
             return [str(word) for word in named[:length]]
         return [str(k) for k in range(length)]
+
+
+def quote(known: Mapping[str, Any], name: str) -> float:
+    """The number called `name`: a fact, or an element such as `weights[0,2]`. Raises KeyError or IndexError."""
+    element = ELEMENT.fullmatch(name)
+    if element:
+        index = tuple(int(i) for i in element[2].split(","))
+        return float(np.asarray(known[element[1]])[index])
+    return float(known[name])
 
 
 def attributes(**given: Any) -> str:

@@ -6,6 +6,7 @@ from widgets.lab import Controls, Fact, Group, Lab, Legend, Row
 from widgets.line import Lines
 from widgets.matrix import PLAIN, Matrix
 from widgets.measurement import Measurement
+from widgets.miniature import LINES, Miniature
 
 LENGTHS = {"x": "lengths", "x_label": "length", "y_label": "", "log": True, "log_x": True, "at": "length"}
 COST, PATH = (tuple(f"{curve}[{way}]" for way in range(3)) for curve in ("cost_curve", "path_curve"))
@@ -35,4 +36,5 @@ LAB = Lab(
             ),
         )),
     ),
+    pulse=(Miniature("path_curve", LINES, log=True), Fact("comparison[0,3]", "path_recurrence", form="0"), Fact("comparison[2,3]", "path_attention", form="0")),
 )  # fmt: skip

@@ -7,6 +7,7 @@ from widgets.heatmap import Heatmap
 from widgets.lab import Controls, Fact, Group, Lab, Row, Tab
 from widgets.line import Lines
 from widgets.matrix import SHARES, Matrix
+from widgets.miniature import Miniature
 from widgets.training import Curve, Training
 
 RUN = ("model", "delay", "seed", "epochs", "learning_rate", "clip")
@@ -61,4 +62,5 @@ LAB = Lab(
             Matrix("seed_accuracy", rows="model", columns="seeds", colours=SHARES, most=1.0, form="3"),
         )),
     ),
+    pulse=(Miniature("answers", colours=SHARES, most=1.0), Fact("followed", "followed_of_four", form="0"), Fact("test_accuracy", "accuracy_now", form="3")),
 )  # fmt: skip

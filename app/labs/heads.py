@@ -1,8 +1,9 @@
 """What one row takes from every head, one head in full, the way back to five features, and the shapes."""
 
 from widgets.control import Together
-from widgets.lab import Controls, Group, Lab, Row
+from widgets.lab import Controls, Fact, Group, Lab, Row
 from widgets.matrix import PLAIN, SHARES, Matrix
+from widgets.miniature import Miniature
 
 MOST = {"most": 1.8}
 TOKENS = {"rows": "tokens"}
@@ -54,4 +55,5 @@ LAB = Lab(
             Matrix("remainder", rows="embed_dims", columns="head_counts", colours=SHARES, most=8.0, form="0"),
         ), folded=True),
     ),
+    pulse=(Miniature("row_weights", colours=SHARES, most=0.35), Fact("parameters_total", "to_learn", form="0"), Fact("concat_width", "side_by_side", form="0")),
 )  # fmt: skip

@@ -1,8 +1,9 @@
 """One query's row under three rules with the sums they leave, and who may see whom for all queries at once."""
 
 from widgets.control import When
-from widgets.lab import Group, Lab, Row
+from widgets.lab import Fact, Group, Lab, Row
 from widgets.matrix import SHARES, Matrix, Toggle
+from widgets.miniature import Miniature
 
 TOGGLE = Toggle(bits="visible", row="query", sets=("kind", "custom"), by_column=("kind", "padding"))
 SHARE = {"colours": SHARES, "most": 0.6}
@@ -35,4 +36,5 @@ LAB = Lab(
             )),
         ), note="click"),
     ),
+    pulse=(Miniature("weights", colours=SHARES, most=0.6), Fact("row_sums[1]", "sum_before"), Fact("row_sums[2]", "sum_after")),
 )  # fmt: skip

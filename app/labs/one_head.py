@@ -1,7 +1,8 @@
 """One input in three roles, what each query asks of each key, and the mixture that comes out."""
 
-from widgets.lab import Controls, Group, Lab, Row, Stack, Tab
+from widgets.lab import Controls, Fact, Group, Lab, Row, Stack, Tab
 from widgets.matrix import SHARES, Matrix
+from widgets.miniature import Miniature
 
 MOST = {"most": 1.4}
 TOKENS = {"rows": "tokens"}
@@ -46,4 +47,5 @@ LAB = Lab(
             )),
         ), note="chosen"),
     ),
+    pulse=(Miniature("weights", colours=SHARES, most=0.35), Fact("positive", "positive"), Fact("negative", "negative"), Fact("total", "total")),
 )  # fmt: skip

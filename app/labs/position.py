@@ -4,6 +4,7 @@ from widgets.heatmap import Heatmap
 from widgets.lab import Controls, Fact, Group, Lab, Row, Tab
 from widgets.line import Lines
 from widgets.matrix import SHARES, Matrix
+from widgets.miniature import LINES, Miniature
 
 LAB = Lab(
     controls=("kind", "d", "t", "position", "offset", "base", "seed"),
@@ -35,4 +36,5 @@ LAB = Lab(
             ),
         )),
     ),
+    pulse=(Miniature("similarity", LINES), Fact("similarity_neighbour", "neighbour"), Fact("longest_wavelength", "longest_wave", form="0")),
 )  # fmt: skip

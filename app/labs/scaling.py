@@ -5,6 +5,7 @@ from widgets.heatmap import Heatmap
 from widgets.lab import Controls, Fact, Group, Lab, Legend, Row
 from widgets.line import Lines
 from widgets.matrix import SHARES, Matrix
+from widgets.miniature import BARS, Miniature
 
 CASES = {"columns": "cases", "colours": SHARES, "across": True}
 KEYS = {"y_label": "", "rows": "cases"}
@@ -36,4 +37,5 @@ LAB = Lab(
             ), least=11),
         )),
     ),
+    pulse=(Miniature("weights", BARS, SHARES, most=1.0), Fact("largest[0]", "largest_without"), Fact("largest[1]", "largest_with")),
 )  # fmt: skip

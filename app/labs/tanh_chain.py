@@ -1,8 +1,9 @@
 """States and slopes along the chain, the product of its factors on a log axis, and the gradient of each input by distance."""
 
 from widgets.control import Buttons
-from widgets.lab import Lab
+from widgets.lab import Fact, Lab
 from widgets.line import Lines
+from widgets.miniature import LINES, Miniature
 
 TEXTBOOK = "w_h=1.2&w_x=1&t=60"
 
@@ -23,4 +24,5 @@ LAB = Lab(
         Lines(("input_gradient", "average_gradient"), x_label="distance", y_label="size", log=True, height=220),
         Lines(("chain_steps", "direct_steps"), x_label="distance", y_label="steps", height=170),
     ),
+    pulse=(Miniature("product", LINES, log=True), Fact("product_last", "product_last", form="e"), Fact("state_last", "state_last")),
 )  # fmt: skip

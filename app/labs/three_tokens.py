@@ -1,8 +1,9 @@
 """Scores, weights and output of three tokens; the sliders of one token at a time."""
 
 from widgets.control import When
-from widgets.lab import Lab, Row
+from widgets.lab import Fact, Lab, Row
 from widgets.matrix import SHARES, Matrix
+from widgets.miniature import Miniature
 
 LAB = Lab(
     controls=(
@@ -20,4 +21,5 @@ LAB = Lab(
             Matrix("entropy", rows="tokens", colours=SHARES, most=1.6, pick="token"),
         )),
     ),
+    pulse=(Miniature("weights", colours=SHARES, most=0.7), Fact("weights[2,2]", "milk_to_milk"), Fact("entropy[2]", "milk_entropy")),
 )  # fmt: skip

@@ -2,8 +2,9 @@
 
 from widgets.bars import Bars
 from widgets.control import When
-from widgets.lab import Group, Lab, Row, Stack
+from widgets.lab import Fact, Group, Lab, Row, Stack
 from widgets.matrix import SHARES, Matrix
+from widgets.miniature import BARS, Miniature
 from widgets.plane import Plane
 
 WORDS = {"rows": "words"}
@@ -35,4 +36,5 @@ LAB = Lab(
             )),
         )),
     ),
+    pulse=(Miniature("weights", BARS, SHARES, most=1.0), Fact("weights[0]", "first_share"), Fact("ratio", "ratio", form="3g")),
 )  # fmt: skip

@@ -1,5 +1,6 @@
 """Which views show what: every name in a lab is that of a control, an array, a fact or a word that exists."""
 
+import math
 from pathlib import Path
 from urllib.parse import parse_qsl
 
@@ -17,6 +18,7 @@ from tests.widgets.markup import parse
 from widgets.control import Buttons, When
 from widgets.lab import Fact, Tab
 from widgets.matrix import Matrix
+from widgets.miniature import Miniature
 from widgets.text import Text
 
 SECTIONS = [(id, language) for id in WRITTEN for language in LANGUAGES]
@@ -143,7 +145,7 @@ def test_places_that_a_view_looks_up_exist(id):
             toggle = part.toggle
             assert {toggle.bits, toggle.row, toggle.sets[0], toggle.by_column[0]} <= set(section.defaults())
         if isinstance(part, Fact):
-            assert part.name in {**section.facts(trace), **trace._asdict()}
+            assert math.isfinite(prose.quote(prose.quotable(section, trace), part.name))
 
 
 @pytest.mark.parametrize(("id", "language"), SECTIONS)
@@ -152,6 +154,29 @@ def test_every_word_of_a_lab_is_there_in_every_language(id, language):
     text = strict_text(id, language)
     for picture in labs.load(id).pictures():
         assert set(picture.item(text)) == {"item", "feed"}
+
+
+@pytest.mark.parametrize(("id", "language"), SECTIONS)
+def test_every_lab_has_a_pulse_a_miniature_and_up_to_three_numbers(id, language):
+    section, (miniature, *facts) = toc.load(id), labs.load(id).pulse
+    assert isinstance(miniature, Miniature) and 1 <= len(facts) <= 3 and all(isinstance(fact, Fact) for fact in facts)
+    for values in (section.defaults(), *other_settings(section, 2)):
+        trace = section.trace(values)
+        root = parse(labs.load(id).pulse_html(trace, prose.quotable(section, trace), strict_text(id, language)))
+        svg = root.one("svg", data_miniature=True)
+        assert svg["data-miniature"] in trace._fields and svg["aria-label"] and len(list(svg.walk())) >= 1
+        known = prose.quotable(section, trace)
+        for fact, output in zip(facts, root.all("output", data_fact=True), strict=True):
+            assert output["data-fact"] == fact.name
+            try:
+                expected = write_number(prose.quote(known, fact.name), fact.form, language)
+            except IndexError:
+                expected = "–"
+            assert output.text == expected
+    words = root.one("div", class_="pulse").text
+    assert len(words) <= 70, f"does not fit a strip of a phone: {words}"
+    empty = parse(labs.load(id).pulse_html(None, {}, strict_text(id, language)))
+    assert {output.text for output in empty.all("output")} == {"–"} and not list(empty.one("svg").walk())
 
 
 @pytest.mark.parametrize("id", WRITTEN)
@@ -182,6 +207,7 @@ def test_words_that_nothing_shows_are_not_kept(id):
     section, lab = toc.load(id), labs.load(id)
     text = Listening(labels, STRINGS["en"], lambda value, form: write_number(value, form, "en"))
     lab.html(section.trace(section.defaults()), {}, control_parameters(section.controls), section.defaults(), text, ())
+    lab.pulse_html(section.trace(section.defaults()), {}, text)
     for picture in lab.pictures():
         picture.item(text)
     # A training panel hands its words to its module, which makes some of their names.

@@ -17,7 +17,7 @@ from content.strings import LANGUAGES, STRINGS
 from tests.content.drawn import WRITTEN, other_settings
 from tests.widgets.markup import parse
 
-FRONT = "---\ntitle: Sample\nsummary: One line.\nlabels:\n  controls:\n    q00: q\n---\n\n"
+FRONT = "---\ntitle: Sample\nsummary: One line.\ndo: Move one slider.\nlabels:\n  controls:\n    q00: q\n---\n\n"
 SECTION = toc.load("three_tokens")
 
 
@@ -228,6 +228,14 @@ def test_a_question_is_answered_before_it_is_revealed(page, language):
     assert details.one("output")["data-fact"] == "weights[0,2]"
 
 
+def test_questions_are_numbered_in_order_and_an_address_leads_to_each(page, compiled):
+    text = f"{PREDICT}\n{EXERCISE}\n{PREDICT}"
+    assert [(ask["id"], ask.get("data-question") or ask.get("data-exercise")) for ask in page(text).walk() if "ask" in ask.classes] == [
+        ("q1", "1"), ("q2", "milk"), ("q3", "2"),
+    ]  # fmt: skip
+    assert compiled(text).questions == ("predict1", "milk", "predict2")
+
+
 def test_options_may_stand_apart(page):
     ask = page(":::: predict\nWhich?\n\n- [ ] one\n\n- [x] two\n\n::: reveal\nTwo.\n:::\n::::\n")
     assert [item.text for item in ask.all("li", class_="option")] == ["one", "two"]
@@ -341,10 +349,11 @@ def test_a_table_can_be_scrolled_by_keyboard(page):
     [
         "",
         "---\ntitle: [\n---\n",
-        "---\ntitle: A\nsummary: B\n---\n",
-        "---\ntitle: A\nlabels: {a: 1}\n---\n",
-        "---\nsummary: A\nlabels: {a: 1}\n---\n",
-        "---\ntitle: ''\nsummary: B\nlabels: {a: 1}\n---\n",
+        "---\ntitle: A\nsummary: B\ndo: C\n---\n",
+        "---\ntitle: A\nsummary: B\nlabels: {a: 1}\n---\n",
+        "---\ntitle: A\ndo: C\nlabels: {a: 1}\n---\n",
+        "---\nsummary: A\ndo: C\nlabels: {a: 1}\n---\n",
+        "---\ntitle: ''\nsummary: B\ndo: C\nlabels: {a: 1}\n---\n",
     ],
 )
 def test_front_matter_that_lacks_something_is_named_with_its_file(compiled, front):
@@ -387,6 +396,17 @@ def test_a_translation_has_the_outline_of_the_english_text(id, language):
     assert len(ours) == len(english)
 
 
+@pytest.mark.parametrize(("id", "language"), SECTIONS)
+def test_what_the_reader_will_do_is_one_short_sentence_in_the_imperative(id, language):
+    said = prose.load(id, language).do
+    assert re.fullmatch(r"[^.]+\.", said) and len(said) <= 110 and "!" not in said
+    first = said.split()[0].strip(",")
+    if language == "en":
+        assert not re.search(r"(ing|ed|The|You|A|In|How|Why)$", first), first
+    else:  # the polite imperative
+        assert re.search(r"(те|тесь|ть|ться)$", first), first
+
+
 @pytest.mark.parametrize(("id", "language"), TRANSLATIONS)
 def test_a_translation_was_made_from_the_english_text_of_today(id, language):
     assert prose.load(id, language).source == prose_hash(id), (
@@ -413,7 +433,7 @@ def test_a_translation_is_written_in_its_own_letters(id, language):
     words = re.findall(r"[^\W\d_]{4,}", html)
     assert sum(bool(re.match("[а-яіїєґё]", word.lower())) for word in words) > 0.7 * len(words)
     assert not set("ыэёъ" if language == "uk" else "іїєґ") & set(html.lower())
-    for said in (text.title, text.summary):
+    for said in (text.title, text.summary, text.do):
         assert re.search("[а-яіїєґ]", said)
 
 

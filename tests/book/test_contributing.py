@@ -11,7 +11,7 @@ from tests.book.files import ROOT, text_of
 from tests.widgets.markup import parse
 
 GUIDE = text_of(ROOT / "CONTRIBUTING.md")
-FRONT = "---\ntitle: Sample\nsummary: One line.\nlabels:\n  controls: {q00: q}\n---\n\n"
+FRONT = "---\ntitle: Sample\nsummary: One line.\ndo: Move one slider.\nlabels:\n  controls: {q00: q}\n---\n\n"
 
 
 def rows(heading):
