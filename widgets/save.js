@@ -64,7 +64,8 @@ export function addSaveMenus(lab) {
       const button = Object.assign(document.createElement("button"), {type: "button", textContent: kind});
       button.addEventListener("click", async () => {
         menu.open = false;
-        if (kind === "CSV" && picture?.part?.csv) download(`${name}.csv`, new Blob([picture.part.csv()], {type: "text/csv"}));
+        const own = picture?.part ?? view; // what keeps numbers of its own
+        if (kind === "CSV" && own.csv) download(`${name}.csv`, new Blob([own.csv()], {type: "text/csv"}));
         else if (kind === "CSV") {
           for (const matrix of matrices) {
             matrix.show(true);

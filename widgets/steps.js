@@ -14,6 +14,7 @@ export class Steps {
     this.buttons.step.addEventListener("click", () => this.take(1));
     this.buttons.ten.addEventListener("click", () => this.take(MANY));
     this.buttons.undo.addEventListener("click", () => this.undo());
+    figure.csv = () => this.csv();
     this.twin = figure.querySelector(".twin");
     this.twin.addEventListener("toggle", () => this.writeTable());
     new ResizeObserver(() => this.draw()).observe(this.plot);
@@ -146,7 +147,7 @@ export class Steps {
         made.push(svg("text", {x: left - size * 0.4, y: y(v), class: "tick", "font-size": size, "text-anchor": "end", "dominant-baseline": "central"}, v ? label : "0"));
       }
     }
-    const stride = [1, 2, 5, 10, 20, 50, 100].find((s) => longest / s <= 10) ?? 200;
+    const stride = [1, 2, 5, 10, 20, 50, 100].find((s) => ((right - left) * s) / longest > size * 1.8) ?? 200;
     for (let k = 0; k <= longest; k += stride) {
       made.push(svg("text", {x: x(k), y: down + size * 1.3, class: "tick", "font-size": size, "text-anchor": "middle"}, this.write(k, "0")));
     }
@@ -157,6 +158,11 @@ export class Steps {
     const picture = svg("svg", {viewBox: `0 0 ${width} ${height}`, width, height, "aria-hidden": "true"});
     picture.append(...made);
     this.plot.replaceChildren(picture);
+  }
+
+  csv() {
+    const rows = this.history.map(({place, number}, k) => [k, number, ...Object.values(place)]);
+    return [["step", this.settings.number, ...this.settings.sets], ...rows].map((row) => row.join(",")).join("\n") + "\n";
   }
 
   // The history as a table: the number and where the controls stood, before each step.

@@ -40,7 +40,7 @@ class Steps(NamedTuple):
         now = escape(now).replace("\x00", self._number(self.number, trace, values, text)).replace("\x01", self._number(self.after, trace, values, text))
         twins = twins_html(self.arrays(), trace, text, '<table class="plain history"></table>')
         return (
-            f'<figure {attributes(class_="view steps", data_steps=settings)}><figcaption><b>{title}</b> <span>{note}</span></figcaption>'
+            f'<figure {attributes(class_="view steps", data_steps=settings, data_save=self.title)}><figcaption><b>{title}</b> <span>{note}</span></figcaption>'
             f'<div class="taking"><div class="buttons">{button("step", "step")}{button("ten", "ten_steps")}{button("undo", "undo")}</div>'
             f'<p class="now">{now} <b class="judged"></b></p><p class="said" role="status"></p></div>'
             f'<div class="plot" role="img" aria-label="{title}. {note}"></div>'
