@@ -33,7 +33,7 @@ export class Cells {
       const value = this.value(cell);
       if (value === undefined || (value === cell.shown && cell.as === lab.form)) continue;
       const {element} = cell;
-      const text = cell.control ? lab.written(value, lab.config.controls[cell.name]) : writeNumber(value, cell.form ?? lab.form, lab.language);
+      const text = writeNumber(value, cell.form ?? lab.form, lab.language);
       // As one writes it by hand: a negative number after an operator stands in brackets.
       const bracket = value < 0 && /[·+−] ?$/.test(element.previousSibling?.data ?? "");
       element.textContent = bracket ? `(${text})` : text;

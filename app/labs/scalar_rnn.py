@@ -64,7 +64,8 @@ USES = (
 LAB = Lab(
     controls=(
         "activation",
-        Together(None, ("x0", "w_x", "x1", "w_h", "x2", "w_o", "y", "lr"), columns=True),
+        Together(None, ("x0", "w_x", "x1", "w_h", "x2", "w_o"), columns=True),
+        "y", "lr",
     ),
     views=(
         Steps("descent", sets=("w_x", "w_h", "w_o"), to="updated", number="loss", after="loss_after", keep=("lr",)),
