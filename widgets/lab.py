@@ -20,13 +20,14 @@ from widgets.matrix import Matrix
 from widgets.measurement import Measurement
 from widgets.plane import Plane
 from widgets.steps import Steps
+from widgets.switches import Switches
 from widgets.text import Text, attributes
 from widgets.training import Training
 from widgets.waterfall import Waterfall
 
 Picture = Heatmap | Lines | Bars | Plane | Measurement
-Calculation = Ledger | Waterfall | Steps
-View = Matrix | Training | Calculation | Picture
+Gesture = Ledger | Waterfall | Steps | Switches  # written from the controls as well
+View = Matrix | Training | Gesture | Picture
 
 
 class Fact(NamedTuple):
@@ -154,7 +155,7 @@ class _Writer(NamedTuple):
     def view(self, view: Any) -> str:
         if isinstance(view, Matrix | Training):
             return view.html(self.trace, self.text)
-        if isinstance(view, Calculation):
+        if isinstance(view, Gesture):
             return view.html(self.trace, self.values, self.text)
         if isinstance(view, Fact):
             return view.html(self.facts, self.text)

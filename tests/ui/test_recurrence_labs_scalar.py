@@ -156,3 +156,58 @@ def test_bars_of_contributions_end_where_their_sum_does(reader: Reader) -> None:
         assert second[1] < second[0]
 
     eventually(adds_up)
+
+
+def place(reader: Reader, word: int):
+    """A word's tile, counted from 1."""
+    return reader.locate(".places > li").nth(word - 1)
+
+
+def test_the_leak_is_found_by_switching_a_word_off(reader: Reader) -> None:
+    reader.open("available_input")
+    expect(place(reader, 5).locator("small")).to_have_text("leak")
+    expect(reader.locate('#lab output[data-fact="leak_count"]')).to_have_text("1")
+    place(reader, 5).locator("label").click()
+    expect(place(reader, 5).locator("small")).to_have_text("closed")
+    expect(reader.locate('#lab output[data-fact="leak_count"]')).to_have_text("0")
+    assert reader.query()["use4"] == "0"
+    reader.shows("available_input", use4=0)
+
+
+def test_the_same_words_are_judged_anew_by_another_task_and_position(reader: Reader) -> None:
+    reader.open("available_input")
+    said = lambda: reader.locate(".places small").all_inner_texts()  # noqa: E731
+    assert said() == [*4 * ["allowed"], "leak", *2 * ["closed"]]
+    reader.press("cut", "ArrowLeft")
+    eventually(lambda: _equal(said(), [*3 * ["allowed"], *2 * ["leak"], *2 * ["closed"]]))
+    expect(place(reader, 3)).to_have_class(re.compile("here"))
+    reader.locate('input[data-control="task"][value="tag"]').check(force=True)
+    eventually(lambda: _equal(said(), [*5 * ["allowed"], *2 * ["left out"]]))
+    reader.locate("#lab .button").first.click()
+    eventually(lambda: _equal(said(), 7 * ["allowed"]))
+    reader.shows("available_input", task="tag", cut=2, use5=1, use6=1)
+
+
+def test_a_word_is_switched_by_keyboard_and_says_its_verdict(reader: Reader) -> None:
+    reader.open("available_input", "uk")
+    box = reader.control("use5")
+    box.focus()
+    reader.page.keyboard.press("Space")
+    expect(place(reader, 6).locator("small")).to_have_text("витік")
+    assert box.get_attribute("aria-describedby") == place(reader, 6).locator("small").get_attribute("id")
+    reader.shows("available_input", "uk", use5=1)
+
+
+def test_no_answer_from_the_mean_is_right_for_both_series(reader: Reader) -> None:
+    reader.open("available_input")
+    reader.drag("answer", [0.2, 0.6])
+    for share in (0.2, 0.5, 0.8):
+        reader.drag("answer", [share])
+        value = float(reader.control("answer").input_value())
+        reader.shows("available_input", answer=value)
+        assert reader.numbers("errors")[6:].max() >= 2.5
+        assert (reader.numbers("errors")[2:4] == 0).all()
+
+
+def _equal(left: object, right: object) -> None:
+    assert left == right

@@ -46,7 +46,7 @@ def unroll(w_h: float, w_x: float, inputs: Sequence[float], activation: str, clo
     hidden, preactivations, states = 0.0, [], []
     for t, x in enumerate(inputs):
         preactivation = w_h * hidden + w_x * x
-        hidden = np.zeros(()) if t in closed else ACTIVATIONS[activation].apply(preactivation)
+        hidden = np.zeros_like(preactivation) if t in closed else ACTIVATIONS[activation].apply(preactivation)
         preactivations.append(preactivation)
         states.append(hidden)
     return Unrolled(np.stack(preactivations), np.stack(states))
@@ -102,15 +102,15 @@ def backward_pass(signal: float, slope: np.ndarray, w_h: float) -> Sensitivities
 def central_difference(function: Callable, at: Sequence[float], nudge: float = NUDGE) -> np.ndarray:
     """The slope of `function` along each of its arguments, measured by moving one of them `nudge` up and down.
 
+    `at` (n,) are the arguments; `function` takes n arrays of 2 n places at once. Returns (n,).
+
     >>> central_difference(lambda a, b: a * b, [2.0, 3.0]).round(6).tolist()
     [3.0, 2.0]
     """
-    slopes = []
-    for k in range(len(at)):
-        up = [value + nudge if i == k else value for i, value in enumerate(at)]
-        down = [value - nudge if i == k else value for i, value in enumerate(at)]
-        slopes.append((function(*up) - function(*down)) / (2 * nudge))
-    return np.stack(slopes)
+    n = len(at)
+    moves = nudge * np.concatenate([np.eye(n), -np.eye(n)], axis=1)  # (n, 2n) each argument up, then each down
+    found = function(*(np.stack(at).reshape(n, 1) + moves))  # (2n,)
+    return (found[:n] - found[n:]) / (2 * nudge)
 
 
 def relative_difference(a: np.ndarray, b: np.ndarray) -> np.ndarray:
