@@ -28,7 +28,8 @@ class Ledger(NamedTuple):
         title, note = escape(text.label("arrays", self.title)), escape(text.note(self.title))
         head = "".join(f'<th scope="col" colspan="2">{escape(text.label("words", word))}</th>' for word in self.columns)
         rows = "".join(f"<tr>{''.join(self._result(result, trace, values, text) for result in row)}</tr>" for row in self.rows)
-        table = f'<table class="ledger drawn" data-columns="{len(self.columns)}"><caption class="aside">{title}</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
+        columns = "<col><col>" * len(self.columns)
+        table = f'<table class="ledger drawn" data-columns="{len(self.columns)}"><caption class="aside">{title}</caption>{columns}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
         twins = twins_html(self.arrays(), trace, text)
         return f'<figure class="view" data-save="{self.title}"><figcaption><b>{title}</b> <span>{note}</span></figcaption>{table}{twins}</figure>'
 

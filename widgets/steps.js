@@ -122,6 +122,16 @@ export class Steps {
     judged.dataset.judged = word;
     this.buttons.step.disabled = this.buttons.ten.disabled = false;
     this.buttons.undo.disabled = !this.gestures.length;
+    // Curve and table follow once the numbers are painted; those of a history that only begins, when the drag rests.
+    clearTimeout(this.drawing);
+    if (this.history.length > 1) requestAnimationFrame(() => setTimeout(() => this.follow()));
+    else this.drawing = setTimeout(() => this.follow(), 80);
+  }
+
+  follow() {
+    const now = JSON.stringify([this.history, this.past.length]);
+    if (now === this.drawn) return;
+    this.drawn = now;
     this.draw();
     this.writeTable();
   }

@@ -35,7 +35,7 @@ class Waterfall(NamedTuple):
         groups = "".join(f"<tbody>{self._rows(one, scale, trace, values, text)}</tbody>" for one in self.sums)
         return (
             f'<figure class="view" data-save="{self.title}"><figcaption><b>{title}</b> <span>{note}</span></figcaption>'
-            f'<table class="waterfall drawn" data-columns="1"><caption class="aside">{title}</caption>{groups}</table>'
+            f'<table class="waterfall drawn" data-columns="1"><caption class="aside">{title}</caption><col><col><col>{groups}</table>'
             f"{twins_html(self.arrays(), trace, text)}</figure>"
         )
 
