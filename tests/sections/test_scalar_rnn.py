@@ -77,7 +77,7 @@ def test_a_state_at_the_kink_of_relu_is_cut_in_gradient_and_measurement_alike():
     assert not trace.gradients.any() and not trace.finite_difference.any()
     half = at(activation="relu", x0=0.5, w_x=1.0, w_h=1.0, x1=-0.5, x2=0.5)  # the second sum is exactly zero
     assert half.preactivation[1] == 0.0
-    np.testing.assert_allclose(half.finite_difference, half.gradients, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(half.finite_difference, half.gradients, rtol=1e-8, atol=1e-9)
 
 
 def test_held_states_stay_at_zero():
@@ -115,22 +115,20 @@ def test_gradient_is_the_measured_slope_wherever_the_loss_is_smooth(values):
     trace = SECTION.trace(values)
     if values["activation"] == "relu":  # a nudge must not carry a sum over the kink
         assume(all(z == 0 or abs(z) > 1e3 * NUDGE for z in trace.preactivation))
-    # Rounding of the two losses, and what the third derivative adds, are as large as the loss is steep.
-    least = 1e-8 * (1 + float(trace.loss) + np.abs(trace.gradients).max())
+    # A difference of two losses is as exact as they are rounded.
+    least = 1e-8 * (1 + float(trace.loss))
     np.testing.assert_allclose(trace.finite_difference, trace.gradients, rtol=1e-6, atol=least)
 
 
 @given(states)
-def test_sensitivities_of_inputs_and_of_the_start_are_measured_slopes_too(values):
+def test_sensitivities_of_inputs_are_measured_slopes_too(values):
     assume(values["activation"] != "relu")
     trace = SECTION.trace(values)
     weights = [values["w_x"], values["w_h"], values["w_o"]]
     measured = central_difference(
         lambda *inputs: forward_pass(*weights, inputs, values["y"], values["activation"]).loss, [values[f"x{t}"] for t in range(3)]
     )
-    np.testing.assert_allclose(measured, trace.g_x, rtol=1e-6, atol=1e-8 * (1 + float(trace.loss) + np.abs(trace.g_x).max()))
-    # An input of h/w_x more at the first step is a start of h: both enter the same sum.
-    assert trace.g_start == pytest.approx(trace.g_z[0] * values["w_h"])
+    np.testing.assert_allclose(measured, trace.g_x, rtol=1e-6, atol=1e-8 * (1 + float(trace.loss)))
 
 
 @settings(deadline=None, max_examples=60)  # the first example pays for loading torch

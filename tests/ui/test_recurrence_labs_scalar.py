@@ -78,10 +78,15 @@ def test_undo_takes_back_a_gesture_at_a_time_and_leaves_its_curve_to_compare_wit
 def test_a_long_step_makes_the_loss_worse_and_the_lab_stops_where_the_sliders_end(reader: Reader) -> None:
     reader.open("scalar_rnn", lr=4)
     expect(reader.locate(".steps .judged")).to_have_text(STRINGS["en"]["step_more"])
-    press(reader, "ten")
-    losses, moved = descend(2, lr=4.0)
+    press(reader, "step")
+    losses, _ = descend(1, lr=4.0)
     assert_history(reader, losses)
-    assert losses[0] < losses[1] < losses[2]
+    assert losses[0] < losses[1]
+    reader.open("scalar_rnn", lr=3)
+    press(reader, "ten")
+    losses, moved = descend(3, lr=3.0)
+    assert_history(reader, losses)
+    assert losses[1] < losses[0] < losses[2] < losses[3]
     expect(reader.locate(".steps .said")).to_contain_text("w_o")
     reader.shows("scalar_rnn", **moved)
 

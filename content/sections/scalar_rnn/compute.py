@@ -9,7 +9,7 @@ import param
 
 from content.section import Section
 
-NUDGE = 1e-5  # how far each weight is moved either way to measure a slope
+NUDGE = 1e-6  # how far each weight is moved either way to measure a slope
 
 
 class Activation(NamedTuple):
@@ -128,7 +128,7 @@ def observed(default: float, doc: str) -> param.Number:
 
 
 def weight(default: float, doc: str) -> param.Number:
-    return param.Number(default, bounds=(-6.0, 6.0), step=0.05, doc=doc)
+    return param.Number(default, bounds=(-4.0, 4.0), step=0.05, doc=doc)
 
 
 class Controls(param.Parameterized):
