@@ -27,7 +27,7 @@ TEMPLATES = Environment(
     lstrip_blocks=True,
 )  # fmt: skip
 # Fetched side by side instead of one after the other as their imports are met.
-MODULES = ("static/frame.js", *(f"widgets/{name}.js" for name in ("lab", "link", "matrix", "readout", "figure", "format", "save")))
+MODULES = ("static/frame.js", *(f"widgets/{name}.js" for name in ("lab", "link", "matrix", "readout", "figure", "format", "save", "svg")))
 
 
 def open_page(document: Document) -> None:

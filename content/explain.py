@@ -265,7 +265,8 @@ class Explainer:
         lifted = {name: Traced(v, "control", name=name) if isinstance(v, float) else v for name, v in values.items()}
         self.trace = section.trace(lifted)._asdict()
         traced = {name: array for name, array in self.trace.items() if isinstance(array, Traced)}
-        self.places = {id(array): name for name, array in self.trace.items() if np.ndim(_plain(array))}
+        # A plain number has no place: equal constants are one object.
+        self.places = {id(array): name for name, array in self.trace.items() if isinstance(array, Traced) or np.ndim(array)}
         # The parts of a stacked sequence stand on the page as well: a recurrence then reads h_3 as `state[3]`.
         self.parts = {
             id(part): (name, k)

@@ -22,10 +22,14 @@ class When(NamedTuple):
 
 
 class Together(NamedTuple):
-    """Controls side by side under one heading (a key of the section's `words`)."""
+    """Controls side by side under one heading (a key of the section's `words`).
+
+    `columns`: two short sliders in a line.
+    """
 
     heading: str | None
     names: Sequence[str | "When"]
+    columns: bool = False
 
 
 class Buttons(NamedTuple):

@@ -55,6 +55,10 @@ export class Lab extends EventTarget {
     this.first = this.values;
     this.link.connect();
     if (this.pictures.length) this.drawPictures();
+    if (root.querySelector("[data-cell]")) import("./cell.js").then(({Cells}) => new Cells(this));
+    for (const table of root.querySelectorAll("table.waterfall")) import("./waterfall.js").then(({Waterfall}) => new Waterfall(table, this));
+    for (const figure of root.querySelectorAll("[data-switches]")) import("./switches.js").then(({Switches}) => new Switches(figure, this));
+    for (const figure of root.querySelectorAll("[data-steps]")) import("./steps.js").then(({Steps}) => new Steps(figure, this));
     for (const panel of root.querySelectorAll("[data-training]")) import("./training.js").then(({Training}) => new Training(panel, this));
     for (const panel of root.querySelectorAll("[data-measurement]")) {
       import("./measurement.js").then(({Measurement}) => new Measurement(panel, this));

@@ -14,16 +14,21 @@ from widgets.bars import Bars
 from widgets.control import Buttons, Together, When, control_html
 from widgets.figure import legend_html
 from widgets.heatmap import Heatmap
+from widgets.ledger import Ledger
 from widgets.line import Lines
 from widgets.matrix import Matrix
 from widgets.measurement import Measurement
 from widgets.miniature import Miniature
 from widgets.plane import Plane
+from widgets.steps import Steps
+from widgets.switches import Switches
 from widgets.text import Text, attributes, quote
 from widgets.training import Training
+from widgets.waterfall import Waterfall
 
 Picture = Heatmap | Lines | Bars | Plane | Measurement
-View = Matrix | Training | Picture
+Gesture = Ledger | Waterfall | Steps | Switches  # written from the controls as well
+View = Matrix | Training | Gesture | Picture
 
 
 class Fact(NamedTuple):
@@ -163,12 +168,15 @@ class _Writer(NamedTuple):
         inner = "".join(map(self.control, item.names))
         if isinstance(item, Together):
             heading = f"<legend>{escape(text.label('words', item.heading))}</legend>" if item.heading else ""
-            return f'<fieldset class="together">{heading}{inner}</fieldset>'
+            kind = "together columns" if item.columns else "together"
+            return f'<fieldset class="{kind}">{heading}{inner}</fieldset>'
         return self.when(item.control, item.values(), inner)
 
     def view(self, view: Any) -> str:
         if isinstance(view, Matrix | Training):
             return view.html(self.trace, self.text)
+        if isinstance(view, Gesture):
+            return view.html(self.trace, self.values, self.text)
         if isinstance(view, Fact):
             return view.html(self.facts, self.text)
         if isinstance(view, Legend):

@@ -2,6 +2,13 @@
 
 import {writeNumber} from "./format.js";
 
+// How far a number is from zero, and to which side, for the stylesheet.
+export function colour(cell, value, most, above = "positive") {
+  const share = Math.max(-1, Math.min(1, value / most));
+  cell.style.setProperty("--t", Math.abs(share).toFixed(3));
+  cell.dataset.sign = share < 0 ? "negative" : above;
+}
+
 export class Matrix {
   constructor(table, lab) {
     this.table = table;
@@ -53,10 +60,7 @@ export class Matrix {
       if (field !== document.activeElement) field.value = text;
     } else if (cell.firstChild) cell.firstChild.data = text;
     else cell.textContent = text;
-    if (this.colours === "plain") return;
-    const share = Math.max(-1, Math.min(1, value / most));
-    cell.style.setProperty("--t", Math.abs(share).toFixed(3));
-    cell.dataset.sign = share < 0 ? "negative" : this.colours === "shares" ? "share" : "positive";
+    if (this.colours !== "plain") colour(cell, value, most, this.colours === "shares" ? "share" : "positive");
   }
 
   // Adds and removes rows and cells by copying what the server wrote, then words the headers.
@@ -123,6 +127,7 @@ export class Matrix {
 
   // The words for an element's place, for the line of arithmetic.
   place(index) {
+    if (!index.length) return [];
     if (index.length === 1) return [this.header(this.across ? "columns" : "rows", index[0])];
     return [this.header("rows", index[0]), ...index.slice(1).map((i) => this.header("columns", i))];
   }

@@ -210,12 +210,15 @@ export class Readout {
     for (const element of document.querySelectorAll(".picked, .from")) element.classList.remove("picked", "from");
     const here = this.current;
     if (!here || !this.answer) return;
+    const cells = ({array, index}) => this.lab.root.querySelectorAll(`[data-cell="${array}${index.length ? `[${index}]` : ""}"]`);
     for (const matrix of this.lab.matrices) {
       if (matrix.array === here.array) matrix.cell(here.index)?.classList.add("picked");
     }
+    for (const cell of cells(here)) cell.classList.add("picked");
     for (const token of this.told.flatMap(({answer}) => answer.line)) {
       if (token.array) {
         for (const matrix of this.lab.matrices) if (matrix.array === token.array) matrix.cell(token.index)?.classList.add("from");
+        for (const cell of cells(token)) cell.classList.add("from");
       } else if (token.control) {
         this.lab.root.querySelector(`[data-control="${token.control}"]`)?.closest(".control, td")?.classList.add("from");
       }

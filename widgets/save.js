@@ -1,5 +1,7 @@
 // Taking numbers and pictures away: CSV of an array, a table or plot as SVG or PNG.
 
+import {svgText} from "./svg.js";
+
 export function download(name, blob) {
   const link = Object.assign(document.createElement("a"), {href: URL.createObjectURL(blob), download: name});
   link.click();
@@ -26,6 +28,10 @@ export function tableSvg(table) {
           `font-family="Inter, sans-serif" font-size="${style.fontSize}" fill="${style.color}">${escape(text)}</text>`,
       );
     }
+  }
+  for (const bar of table.querySelectorAll(".extent")) {
+    const box = bar.getBoundingClientRect();
+    parts.push(`<rect x="${box.left - frame.left}" y="${box.top - frame.top}" width="${box.width}" height="${box.height}" fill="${getComputedStyle(bar).backgroundColor}"/>`);
   }
   const size = `width="${Math.ceil(frame.width)}" height="${Math.ceil(frame.height)}"`;
   return `<svg xmlns="http://www.w3.org/2000/svg" ${size}>${parts.join("")}</svg>`;
@@ -58,7 +64,8 @@ export function addSaveMenus(lab) {
       const button = Object.assign(document.createElement("button"), {type: "button", textContent: kind});
       button.addEventListener("click", async () => {
         menu.open = false;
-        if (kind === "CSV" && picture?.part?.csv) download(`${name}.csv`, new Blob([picture.part.csv()], {type: "text/csv"}));
+        const own = picture?.part ?? view; // what keeps numbers of its own
+        if (kind === "CSV" && own.csv) download(`${name}.csv`, new Blob([own.csv()], {type: "text/csv"}));
         else if (kind === "CSV") {
           for (const matrix of matrices) {
             matrix.show(true);
@@ -66,7 +73,8 @@ export function addSaveMenus(lab) {
           }
         } else if (picture) download(`${name}.${kind.toLowerCase()}`, await picture.export(kind.toLowerCase()));
         else {
-          const svg = tableSvg(matrices[0].table);
+          const drawn = view.querySelector(".plot > svg");
+          const svg = drawn ? svgText(drawn) : tableSvg(view.querySelector("table.drawn") ?? matrices[0].table);
           download(`${name}.${kind.toLowerCase()}`, kind === "SVG" ? new Blob([svg], {type: "image/svg+xml"}) : await png(svg));
         }
       });

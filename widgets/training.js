@@ -4,21 +4,14 @@
 
 import {writeNumber} from "./format.js";
 import {download, png} from "./save.js";
+import {svg, svgText} from "./svg.js";
 
 const DASHES = ["", "8 4", "10 3 2 3", "2 3", "14 3"];
 const LETTERS = "ABCDEFGH"; // as many jobs stand in the list
 const OFTEN = 400; // ms between two questions while something runs
 const SELDOM = 2500; // while something waits
 const ALIVE = ["queued", "running"];
-const PAINT = ["fill", "stroke", "stroke-width", "stroke-opacity", "stroke-linecap", "paint-order", "font-family", "font-weight"];
-const MADE = "http://www.w3.org/2000/svg";
 
-const svg = (name, given = {}, text = "") => {
-  const element = document.createElementNS(MADE, name);
-  for (const [key, value] of Object.entries(given)) element.setAttribute(key, value);
-  element.textContent = text;
-  return element;
-};
 const make = (name, className, textContent = "") => Object.assign(document.createElement(name), {className, textContent});
 
 // What this browser remembers; without storage, as long as the page.
@@ -549,7 +542,7 @@ class Chart {
         menu.open = false;
         const name = `${page}-${this.last[0].name}.${kind.toLowerCase()}`;
         if (kind === "CSV") return download(name, new Blob([this.csv()], {type: "text/csv"}));
-        const text = this.svgText();
+        const text = svgText(this.plot.firstElementChild);
         download(name, kind === "SVG" ? new Blob([text], {type: "image/svg+xml"}) : await png(text));
       });
       box.append(button);
@@ -571,17 +564,5 @@ class Chart {
     const longest = Math.max(0, ...all.map(({values}) => values.length));
     const lines = Array.from({length: longest}, (_, i) => [i + 1, ...all.map(({values}) => values[i] ?? "")].join(","));
     return [head.join(","), ...lines].join("\n") + "\n";
-  }
-
-  svgText() {
-    const picture = this.plot.firstElementChild;
-    const copy = picture.cloneNode(true);
-    const [from, to] = [picture.querySelectorAll("*"), copy.querySelectorAll("*")];
-    from.forEach((element, i) => {
-      const style = getComputedStyle(element);
-      for (const name of PAINT) to[i].setAttribute(name, style.getPropertyValue(name));
-    });
-    copy.setAttribute("xmlns", MADE);
-    return new XMLSerializer().serializeToString(copy);
   }
 }

@@ -14,6 +14,7 @@ from content.numbers import write_number
 from content.prose_hash import prose_hash
 from content.section import arrays, control_parameters
 from content.strings import LANGUAGES, STRINGS
+from tests.app.test_labs import parts
 from tests.content.drawn import WRITTEN, other_settings
 from tests.widgets.markup import parse
 
@@ -448,7 +449,7 @@ def test_labels_cover_every_control_choice_and_array(id, language):
     assert set(section.trace(section.defaults())._fields) <= set(labels["arrays"])
     for kind in ("arrays", "notes"):
         extra = set(labels.get(kind) or {}) - set(section.trace(section.defaults())._fields)
-        extra -= {getattr(picture, "title", None) for picture in labs.load(id).pictures()}
+        extra -= {getattr(view, "title", None) for view in parts(labs.load(id))}
         assert extra <= (set(parameters) if kind == "notes" else set()), f"{kind} label what does not exist: {extra}"
     for axis, words in (labels.get("axes") or {}).items():
         assert all(isinstance(word, str) for word in words), f"axis {axis}: {words}"

@@ -16,6 +16,7 @@ MODULES = [*(ROOT / "widgets").glob("*.js"), *(ROOT / "app" / "static").glob("*.
 MADE = {
     "copy_": ("numpy", "torch"),
     "answer_": ("right", "wrong", "bad"),
+    "step_": ("less", "more", "same"),
     "key_": ("help", "lab", "projector", "reset", "previous", "next", "pin", "arrows"),
 }
 

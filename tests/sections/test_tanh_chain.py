@@ -265,7 +265,7 @@ def test_unrolled_chain_agrees_with_torchs_own_recurrent_cell(values):
         cell.weight_ih_l0.fill_(values["w_x"])
         cell.weight_hh_l0.fill_(values["w_h"])
         states, _ = cell(torch.full((values["t"], 1), values["x"], dtype=torch.float64))
-    ours = unroll(values["w_h"], values["w_x"], values["x"], values["t"], "tanh").state
+    ours = unroll(values["w_h"], values["w_x"], [values["x"]] * values["t"], "tanh").state
     np.testing.assert_allclose(ours, states[:, 0], rtol=0, atol=1e-12)
 
 

@@ -2,53 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Callable, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import param
 
 from content.section import Section
+from content.sections.scalar_rnn.compute import ACTIVATIONS, unroll
 
 FLOOR = -324.0  # stands for log10 of zero: 5·10⁻³²⁴ is the smallest positive float64
-
-
-class Activation(NamedTuple):
-    """A function of one number, and its slope told from the number put in (z) and the number that came out (h)."""
-
-    apply: Callable
-    slope: Callable
-
-
-ACTIVATIONS = {
-    "identity": Activation(lambda z: z, lambda z, h: np.ones_like(h)),
-    "tanh": Activation(np.tanh, lambda z, h: 1.0 - h * h),
-    "sigmoid": Activation(lambda z: 1.0 / (1.0 + np.exp(-z)), lambda z, h: h * (1.0 - h)),
-    "relu": Activation(lambda z: np.maximum(z, 0.0), lambda z, h: np.where(z > 0, 1.0, 0.0)),  # 0 at the kink, as torch
-}
-
-
-class Unrolled(NamedTuple):
-    """A recurrence written out step by step."""
-
-    preactivation: np.ndarray  # (T,) z_t
-    state: np.ndarray  # (T,) h_t
-
-
-def unroll(w_h: float, w_x: float, x: float, steps: int, activation: str) -> Unrolled:
-    """The states h_t = φ(z_t) with z_t = w_h h_{t−1} + w_x x, from h_{−1} = 0, for a constant input.
-
-    Source: the scalar RNN of week 6, zero biases.
-
-    >>> unroll(2.0, 1.0, 1.0, 3, "identity").state.tolist()
-    [1.0, 3.0, 7.0]
-    """
-    hidden, preactivations, states = 0.0, [], []
-    for _ in range(steps):
-        preactivation = w_h * hidden + w_x * x
-        hidden = ACTIVATIONS[activation].apply(preactivation)
-        preactivations.append(preactivation)
-        states.append(hidden)
-    return Unrolled(np.stack(preactivations), np.stack(states))
 
 
 def running_product(factors: np.ndarray) -> np.ndarray:
@@ -116,7 +78,7 @@ class Trace(NamedTuple):
 
 def compute(*, w_h, w_x, x, t, activation, factor) -> Trace:
     """The chain unrolled over `t` steps, what each step does to a small change, and what is left of it at the end."""
-    preactivation, state = unroll(w_h, w_x, x, t, activation)
+    preactivation, state = unroll(w_h, w_x, [x] * t, activation)
     slope = ACTIVATIONS[activation].slope(preactivation, state)
     transition = w_h * slope
 
