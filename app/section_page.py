@@ -27,7 +27,7 @@ TEMPLATES = Environment(
     lstrip_blocks=True,
 )  # fmt: skip
 # Fetched side by side instead of one after the other as their imports are met.
-MODULES = ("static/frame.js", *(f"widgets/{name}.js" for name in ("lab", "link", "matrix", "readout", "figure", "format", "save", "svg")))
+MODULES = ("static/frame.js", *(f"widgets/{name}.js" for name in ("lab", "link", "matrix", "moves", "readout", "figure", "format", "save", "svg")))
 
 
 def open_page(document: Document) -> None:
@@ -98,7 +98,9 @@ class Body:
             trace, self.undefined = None, str((text.labels.get("undefined") or {}).get(undefined.reason, undefined))
         self.title, self.summary = text.title, text.summary
         self.prose = Markup(text.html(section, trace, language))
-        self.lab = Markup(lab.html(trace, {} if trace is None else prose.quotable(section, trace), parameters, values, view_text(id, language), hide))
+        facts, spoken = {} if trace is None else prose.quotable(section, trace), view_text(id, language)
+        self.lab = Markup(lab.html(trace, facts, parameters, values, spoken, hide))
+        self.pulse = Markup(lab.pulse_html(trace, facts, spoken))
         self.pictures = bool(lab.pictures())
         config = {
             "page": id, "language": language, "words": {k: v for k, v in words.items() if isinstance(v, str)},

@@ -5,6 +5,7 @@ import {loadBokeh, Picture} from "./figure.js";
 import {Link} from "./link.js";
 import {Matrix} from "./matrix.js";
 import {Miniature} from "./miniature.js";
+import {Moves} from "./moves.js";
 import {Readout} from "./readout.js";
 import {addSaveMenus} from "./save.js";
 
@@ -46,6 +47,7 @@ export class Lab extends EventTarget {
     for (const svg of document.querySelectorAll("[data-miniature]")) new Miniature(svg, this);
     this.outputs = [...document.querySelectorAll("output[data-fact]")].map((output) => ({output, name: output.dataset.fact}));
     this.findInputs();
+    this.moves = new Moves(this);
     this.listen();
     this.addTools();
     this.alignRows();
@@ -234,8 +236,6 @@ export class Lab extends EventTarget {
       this.values = {...this.values, [name]: value};
       this.echo(name);
       changed = true;
-      const folded = this.inputs.get(name)?.[0].closest("details.group:not([open])");
-      if (folded && value !== this.config.controls[name].default) folded.open = true; // a link moved what is folded away
     }
     if (changed) this.step();
     return changed;
@@ -326,21 +326,8 @@ export class Lab extends EventTarget {
   focusControl(name) {
     const control = (this.inputs.get(name) ?? [])[0];
     if (!control) return;
-    this.reveal(control);
-    control.focus();
-  }
-
-  // Brings a part of the lab into view, whatever hides it: a choice, a folded group, or its place on the page.
-  reveal(element) {
-    const when = element.closest("[data-when]");
-    if (when?.hidden) {
-      const holder = this.config.controls[when.dataset.when];
-      this.set({[when.dataset.when]: holder.choices.find((c) => when.dataset.is.split(" ").includes(String(c)))});
-    }
-    const group = element.closest("details.group");
-    if (group) group.open = true;
-    const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-    element.scrollIntoView({block: "nearest", behavior: still ? "auto" : "smooth"});
+    this.moves.show(control);
+    control.focus({preventScroll: true});
   }
 
   // Steps

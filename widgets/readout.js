@@ -56,7 +56,7 @@ export class Readout {
     }
     this.pinned = true;
     const shown = token.array && this.lab.matrices.find((m) => m.array === token.array && !m.twin)?.cell(token.index);
-    if (shown) this.lab.reveal(shown);
+    if (shown) this.lab.moves.show(shown);
     this.trail.push(token.array ? {array: token.array, index: token.index, path: []} : {...here, path: token.path});
     this.ask();
   }

@@ -34,6 +34,7 @@ const lab = new Lab(document.getElementById("lab"), config, {
   },
 });
 lab.addEventListener("live", release, {once: true});
+lab.addEventListener("live", () => lab.moves.open(), {once: true});
 window.addEventListener("pagehide", () => lab.link.leave());
 root.addEventListener("look", () => lab.paint());
 
@@ -66,7 +67,7 @@ lab.addEventListener("commit", ({detail: name}) => {
 addEventListener("popstate", () => {
   const query = new URLSearchParams(location.search);
   const defaults = Object.fromEntries(Object.entries(config.controls).map(([name, c]) => [name, c.default]));
-  lab.set({...defaults, ...lab.parse(query)});
+  lab.moves.return({...defaults, ...lab.parse(query)});
   labView(query.get("view") === "lab");
 });
 
@@ -76,19 +77,16 @@ document.addEventListener("click", (event) => {
   const link = event.target.closest("a[data-set]");
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
-  const before = lab.values;
-  const defaults = Object.fromEntries(Object.entries(config.controls).map(([name, c]) => [name, c.default]));
   const wanted = lab.parse(new URLSearchParams(link.dataset.set));
-  lab.set(link.classList.contains("button") ? wanted : {...defaults, ...wanted});
-  lab.commit();
-  if (link.classList.contains("button")) return;
+  if (link.classList.contains("button")) return lab.moves.press(wanted);
+  const before = lab.values;
+  lab.moves.follow(wanted);
   for (const old of document.querySelectorAll(".undo")) old.remove();
   const undo = Object.assign(document.createElement("button"), {type: "button", className: "undo", textContent: words.undo});
   undo.addEventListener("click", () => {
-    lab.set(before);
-    lab.commit();
+    lab.moves.make(before);
     undo.remove();
-    link.focus();
+    link.focus({preventScroll: true});
   });
   link.after(undo);
 });
@@ -155,7 +153,7 @@ function labView(on) {
   rewrite((query) => (on ? query.set("view", "lab") : query.delete("view")));
 }
 labButton.addEventListener("click", () => labView(root.dataset.view !== "lab"));
-lab.root.querySelector(".lab-title").append(labButton);
+lab.root.querySelector(".strip").append(labButton);
 labView(root.dataset.view === "lab");
 
 const toLab = document.querySelector(".to-lab");
