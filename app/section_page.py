@@ -27,7 +27,8 @@ TEMPLATES = Environment(
     lstrip_blocks=True,
 )  # fmt: skip
 # Fetched side by side instead of one after the other as their imports are met.
-MODULES = ("static/frame.js", *(f"widgets/{name}.js" for name in ("lab", "link", "matrix", "moves", "readout", "figure", "format", "save", "svg")))
+FED = ("lab", "link", "matrix", "moves", "readout", "figure", "format", "save", "slide", "svg")
+MODULES = ("static/frame.js", "static/sheet.js", *(f"widgets/{name}.js" for name in FED))
 
 
 def open_page(document: Document) -> None:

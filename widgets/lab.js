@@ -8,6 +8,7 @@ import {Miniature} from "./miniature.js";
 import {Moves} from "./moves.js";
 import {Readout} from "./readout.js";
 import {addSaveMenus} from "./save.js";
+import {slideUnderFinger} from "./slide.js";
 
 const PRECISIONS = ["2", "3", "4", "full"];
 // Kinds of pictures with a part of their own, fetched where there is such a picture.
@@ -114,6 +115,7 @@ export class Lab extends EventTarget {
     };
     this.root.addEventListener("pointerover", (event) => event.pointerType !== "touch" && !event.buttons && point(event));
     this.root.addEventListener("focusin", point);
+    slideUnderFinger(this.root);
     this.listenToEntries();
     this.root.addEventListener("keydown", (event) => {
       const cell = event.target.closest?.("td[data-value]");

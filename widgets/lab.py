@@ -131,8 +131,9 @@ class Lab(NamedTuple):
 
     def pulse_html(self, trace: Any, facts: Mapping[str, Any], text: Text) -> str:
         """The pulse with the numbers of `trace` and `facts`, which hold arrays as well."""
-        parts = (part.html(trace, text) if isinstance(part, Miniature) else part.html(facts, text) for part in self.pulse)
-        return f'<div class="pulse">{"".join(parts)}</div>'
+        picture = "".join(part.html(trace, text) for part in self.pulse if isinstance(part, Miniature))
+        numbers = "".join(part.html(facts, text) for part in self.pulse if isinstance(part, Fact))
+        return f'<div class="pulse">{picture}<div class="facts">{numbers}</div></div>'
 
     def html(
         self, trace: Any, facts: Mapping[str, Any], parameters: Mapping[str, param.Parameter], values: Mapping[str, Any], text: Text,

@@ -72,8 +72,8 @@ export class Miniature {
     const scaled = this.log ? rows.map((row) => row.map((value) => (value > 0 ? Math.log10(value) : NaN))) : rows;
     const seen = scaled.flat().filter(Number.isFinite);
     const end = (given, of) => (given === null ? (seen.length ? of(...seen) : 0) : this.log && given ? Math.log10(given) : given);
-    let [low, high] = [end(this.low, Math.min), end(this.high, Math.max)];
-    if (low === high) [low, high] = [low - 1, high + 1];
+    const [low, high] = [end(this.low, Math.min), end(this.high, Math.max)];
+    const scale = Math.max(Math.abs(low), Math.abs(high)) || 1; // huge numbers have a difference as well
     return scaled.map((row, i) => {
       let pen = "M";
       const way = row.map((value, j) => {
@@ -82,7 +82,8 @@ export class Miniature {
           return "";
         }
         const x = (WIDTH * j) / Math.max(1, row.length - 1);
-        const y = EDGE + (HEIGHT - 2 * EDGE) * (1 - (Math.min(high, Math.max(low, value)) - low) / (high - low));
+        const share = high > low ? (Math.min(high, Math.max(low, value)) / scale - low / scale) / (high / scale - low / scale) : 0.5;
+        const y = EDGE + (HEIGHT - 2 * EDGE) * (1 - share);
         const point = `${pen}${x.toFixed(1)} ${y.toFixed(1)}`;
         pen = "L";
         return point;

@@ -86,9 +86,10 @@ class Miniature(NamedTuple):
         low, high = (float(np.log10(end)) if self.log and end else end for end in (self.low, self.high))
         low = low if low is not None else seen.min() if seen.size else 0.0
         high = high if high is not None else seen.max() if seen.size else 0.0
-        if low == high:
-            low, high = low - 1, high + 1
-        height = EDGE + (HEIGHT - 2 * EDGE) * (1 - (np.clip(rows, low, high) - low) / (high - low))
+        scale = max(abs(low), abs(high)) or 1.0  # huge numbers have a difference as well
+        rows, low, high = np.clip(rows, low, high) / scale, low / scale, high / scale
+        share = (rows - low) / (high - low) if high > low else np.where(np.isfinite(rows), 0.5, np.nan)
+        height = EDGE + (HEIGHT - 2 * EDGE) * (1 - share)
         across = WIDTH * np.arange(rows.shape[1]) / max(1, rows.shape[1] - 1)
         return [("path", {"class": f"curve v{i}", "d": _way(across, line)}) for i, line in enumerate(height)]
 

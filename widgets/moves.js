@@ -7,6 +7,8 @@ const LIT = 1800; // ms
 const MOST_UNDO = 100;
 const MOST_TOLD = 2;
 
+// The height of the sheet that the lab is on a small screen; undefined where it stands beside the text.
+const sheet = () => (document.documentElement.dataset.view ? undefined : document.documentElement.dataset.sheet);
 const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 export class Moves {
@@ -15,7 +17,10 @@ export class Moves {
     Object.assign(this, {lab, known: lab.values, past: [], lent: [], last: {name: null, at: -Infinity}});
     this.strip = root.querySelector(".strip");
     this.said = this.strip.querySelector(".last");
-    this.undoButton = Object.assign(document.createElement("button"), {type: "button", className: "undo-last", textContent: words.undo, hidden: true});
+    this.undoButton = Object.assign(document.createElement("button"), {type: "button", className: "undo-last", title: words.undo, hidden: true});
+    this.undoButton.innerHTML = '<span class="long"></span><span class="short" aria-hidden="true">↶</span>'; // one of them, as the room allows
+    this.undoButton.firstChild.textContent = words.undo;
+    this.undoButton.setAttribute("aria-label", words.undo);
     this.undoButton.addEventListener("click", () => this.undo());
     this.said.after(this.undoButton);
     this.tray = Object.assign(document.createElement("div"), {className: "tray", hidden: true});
@@ -136,7 +141,9 @@ export class Moves {
     for (const [name, from, to] of told.slice(0, MOST_TOLD)) {
       const what = Object.assign(document.createElement("span"), {textContent: this.called(name)});
       const how = Object.assign(document.createElement("b"), {textContent: `${this.written(name, from)} → ${this.written(name, to)}`});
-      parts.push(what, " ", how, " ");
+      const told = document.createElement("span");
+      told.append(what, " ", how);
+      parts.push(told, " ");
     }
     if (moves.length > MOST_TOLD) parts.push(this.lab.words.more_moves.replace("{n}", moves.length - MOST_TOLD));
     this.said.replaceChildren(...parts);
@@ -177,12 +184,13 @@ export class Moves {
     this.end();
     const holders = [...new Set(names.map((name) => this.holder(name)).filter((one) => one && !one.hidden))];
     if (!holders.length) return;
+    this.lab.dispatchEvent(new Event("play"));
     for (const holder of holders) {
       const group = holder.closest("details.group");
       if (group) group.open = true;
     }
     const hidden = holders.some((holder) => holder.closest("[hidden]"));
-    if (document.documentElement.dataset.sheet === "half" || hidden || !this.fits(holders)) this.lend(holders, names);
+    if (sheet() === "half" || hidden || !this.fits(holders)) this.lend(holders, names);
     this.bring(holders.filter((holder) => !this.tray.contains(holder)));
     this.light(holders);
     // Tables may grow with the numbers that are on their way.
@@ -261,13 +269,14 @@ export class Moves {
       const smooth = scroller === root || scroller.matches(".views");
       if (Math.abs(by) > 1) scroller.scrollBy({top: by, behavior: smooth && !still() ? "smooth" : "instant"});
     }
-    if (!scrollers.size && document.documentElement.dataset.view === "lab") elements[0].scrollIntoView({block: "nearest"});
+    if (!scrollers.size && getComputedStyle(root).position === "static") elements[0].scrollIntoView({block: "nearest"});
   }
 
   // Top and bottom of what can be seen within a scroller, in the window's coordinates.
   band(scroller) {
     const box = scroller.getBoundingClientRect();
-    const [top, bottom] = [Math.max(0, box.top) + 6, Math.min(innerHeight, box.bottom) - 6];
+    // A sheet may still be on its way up.
+    const [top, bottom] = sheet() ? [box.top + 6, box.bottom - 6] : [Math.max(0, box.top) + 6, Math.min(innerHeight, box.bottom) - 6];
     if (scroller !== this.lab.root) return [top, bottom];
     const heights = [this.strip, this.tray].map((part) => part.offsetHeight);
     return [top + heights[0] + heights[1], bottom - this.lab.readout.element.offsetHeight];

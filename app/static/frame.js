@@ -1,4 +1,4 @@
-// What every page has: the look switch, and links that keep the language and look.
+// What every page has: the look switch, links that keep the language and look, and a header that leaves a small screen to the reader.
 
 const root = document.documentElement;
 
@@ -37,3 +37,12 @@ export function wireLook() {
   if (chosen) chosen.checked = true;
   for (const input of document.querySelectorAll('input[name="look"]')) input.addEventListener("change", () => setLook(input.value));
 }
+
+// On a small screen the header goes while one reads down, and comes back on the way up.
+let seen = scrollY;
+addEventListener("scroll", () => {
+  const by = scrollY - seen;
+  if (Math.abs(by) < 6) return;
+  seen = scrollY;
+  root.toggleAttribute("data-reading", by > 0 && scrollY > 80);
+}, {passive: true});

@@ -2,6 +2,7 @@
 
 import {Lab, keep, kept} from "../widgets/lab.js";
 import {rewrite, setLook, wireLook} from "./frame.js";
+import {Sheet} from "./sheet.js";
 
 const root = document.documentElement;
 const config = JSON.parse(document.getElementById("config").textContent);
@@ -34,6 +35,7 @@ const lab = new Lab(document.getElementById("lab"), config, {
   },
 });
 lab.addEventListener("live", release, {once: true});
+const sheet = new Sheet(lab);
 lab.addEventListener("live", () => lab.moves.open(), {once: true});
 window.addEventListener("pagehide", () => lab.link.leave());
 root.addEventListener("look", () => lab.paint());
@@ -151,13 +153,11 @@ function labView(on) {
   labButton.title = on ? words.page_view : words.lab_view;
   labButton.setAttribute("aria-label", labButton.title);
   rewrite((query) => (on ? query.set("view", "lab") : query.delete("view")));
+  sheet.settled();
 }
 labButton.addEventListener("click", () => labView(root.dataset.view !== "lab"));
 lab.root.querySelector(".strip").append(labButton);
 labView(root.dataset.view === "lab");
-
-const toLab = document.querySelector(".to-lab");
-new IntersectionObserver(([entry]) => (toLab.hidden = entry.isIntersecting)).observe(lab.root);
 
 const help = document.createElement("dialog");
 help.className = "help";
@@ -183,7 +183,11 @@ const acts = {
   r: () => lab.reset(),
   "[": () => document.querySelector('a[rel="prev"]')?.click(),
   "]": () => document.querySelector('a[rel="next"]')?.click(),
-  Escape: () => (lab.readout.pinned ? lab.readout.clear() : root.dataset.view === "lab" && labView(false)),
+  Escape: () => {
+    if (lab.readout.pinned) lab.readout.clear();
+    else if (root.dataset.view === "lab") labView(false);
+    else sheet.step(-1);
+  },
 };
 const places = {KeyF: "f", KeyP: "p", KeyR: "r", BracketLeft: "[", BracketRight: "]"}; // where a Cyrillic keyboard has other letters
 addEventListener("keydown", (event) => {

@@ -12,6 +12,7 @@ from content.strings import STRINGS
 from tests.ui.reader import LANGUAGES, WRITTEN, Reader, eventually
 
 DESKTOP = {"width": 1280, "height": 720}
+PHONE = {"width": 380, "height": 700}
 LINKS = "[...new Set([...document.querySelectorAll('article.prose a.set')].map((link) => link.dataset.set))]"
 # Of the controls `names`, those that no eye can find within the lab: no input of theirs is uncovered within the window.
 OUT_OF_SIGHT = """(names) => {
@@ -36,10 +37,11 @@ def follow(reader: Reader, setting: str) -> None:
     reader.page.evaluate("(set) => document.querySelector(`article.prose a.set[data-set='${set}']`).click()", setting)
 
 
+@pytest.mark.parametrize("screen", [DESKTOP, PHONE], ids=["desktop", "phone"])
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("section", WRITTEN)
-def test_whatever_a_link_sets_is_in_sight(readers: Callable[..., Reader], section: str, lang: str) -> None:
-    reader = readers(reduced_motion="reduce", viewport=DESKTOP)
+def test_whatever_a_link_sets_is_in_sight(readers: Callable[..., Reader], section: str, lang: str, screen: dict[str, int]) -> None:
+    reader = readers(reduced_motion="reduce", viewport=screen)
     reader.open(section, lang)
     missing = []
     for setting in reader.page.evaluate(LINKS):

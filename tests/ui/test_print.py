@@ -12,7 +12,7 @@ def test_paper_shows_the_text_and_the_numbers_and_nothing_to_click(reader: Reade
     reader.open(section, look="dark")
     reader.page.emulate_media(media="print")
     reader.page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    for hidden in (".bar", ".tools", ".save summary", ".fill", ".to-lab", ".undo-last"):
+    for hidden in (".bar", ".tools", ".save summary", ".fill", ".raise", ".undo-last"):
         assert reader.locate(hidden).evaluate_all("(all) => all.every((e) => !e.checkVisibility())"), hidden
     for shown in ("article.prose h1", ".equation math", "#lab figcaption"):
         assert reader.locate(shown).first.is_visible(), shown

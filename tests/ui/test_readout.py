@@ -125,6 +125,7 @@ def test_arrow_keys_go_from_cell_to_cell_and_enter_pins(reader: Reader) -> None:
 def test_a_tap_does_what_pointing_does(readers: Callable[..., Reader]) -> None:
     reader = readers(viewport={"width": 380, "height": 760}, has_touch=True, is_mobile=True)
     reader.open("three_tokens")
+    reader.locate(".raise").tap()
     reader.cell("weights", 0).tap()
     explained(reader)
     assert lit(reader)["picked"] == ["weights 1 0"]

@@ -171,10 +171,10 @@ def place(reader: Reader, word: int):
 def test_the_leak_is_found_by_switching_a_word_off(reader: Reader) -> None:
     reader.open("available_input")
     expect(place(reader, 5).locator("small")).to_have_text("leak")
-    expect(reader.locate('#lab output[data-fact="leak_count"]')).to_have_text("1")
+    expect(reader.locate('#lab .views output[data-fact="leak_count"]')).to_have_text("1")
     place(reader, 5).locator("label").click()
     expect(place(reader, 5).locator("small")).to_have_text("closed")
-    expect(reader.locate('#lab output[data-fact="leak_count"]')).to_have_text("0")
+    expect(reader.locate('#lab .views output[data-fact="leak_count"]')).to_have_text("0")
     assert reader.query()["use4"] == "0"
     reader.shows("available_input", use4=0)
 
