@@ -86,7 +86,8 @@ export class Picture {
     this.scale = this.size() / 12; // larger words need a larger picture
     this.height ??= this.model.height;
     if (this.model.sizing_mode === "stretch_width") {
-      this.model.setv({height: Math.round(this.height * this.scale)});
+      const most = parseFloat(css("--most-plot")) * (this.element.closest(".measurement") ? 0.7 : 1) || Infinity; // a measurement has buttons above
+      this.model.setv({height: Math.round(Math.min(this.height * this.scale, most))});
       this.plot.style.minHeight = `${this.model.height}px`;
     }
     const font = "Inter, sans-serif"; // families that are sure to load: BokehJS waits for them

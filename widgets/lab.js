@@ -397,7 +397,7 @@ export class Lab extends EventTarget {
   }
 
   show() {
-    const folded = (matrix) => matrix.table.closest("details.group:not([open])");
+    const folded = (matrix) => matrix.table.closest("details.group:not([open]), [data-off-stage]");
     for (const matrix of this.matrices) if (!folded(matrix)) matrix.show();
     clearTimeout(this.unhurried); // tables that are folded away follow when the drag rests
     this.unhurried = setTimeout(() => this.matrices.filter(folded).forEach((matrix) => matrix.show()), 80);

@@ -190,7 +190,8 @@ export class Moves {
       if (group) group.open = true;
     }
     const hidden = holders.some((holder) => holder.closest("[hidden]"));
-    if (sheet() === "half" || hidden || !this.fits(holders)) this.lend(holders, names);
+    if ("stage" in document.documentElement.dataset) this.end(); // it turns to the page they stand on
+    else if (sheet() === "half" || hidden || !this.fits(holders)) this.lend(holders, names);
     this.bring(holders.filter((holder) => !this.tray.contains(holder)));
     this.light(holders);
     // Tables may grow with the numbers that are on their way.
@@ -253,6 +254,7 @@ export class Moves {
   bring(elements, at = "near") {
     const {root} = this.lab;
     if (!elements.length) return;
+    this.lab.dispatchEvent(new CustomEvent("bring", {detail: elements}));
     if (!scrolls(root) && !elements[0].closest(".views, .controls")) return;
     const scrollers = new Map();
     for (const element of elements) {

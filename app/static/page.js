@@ -3,6 +3,7 @@
 import {Lab, keep, kept} from "../widgets/lab.js";
 import {rewrite, setLook, wireLook} from "./frame.js";
 import {Sheet} from "./sheet.js";
+import {Stage} from "./stage.js";
 
 const root = document.documentElement;
 const config = JSON.parse(document.getElementById("config").textContent);
@@ -36,6 +37,7 @@ const lab = new Lab(document.getElementById("lab"), config, {
 });
 lab.addEventListener("live", release, {once: true});
 const sheet = new Sheet(lab);
+const stage = new Stage(lab);
 lab.addEventListener("live", () => lab.moves.open(), {once: true});
 window.addEventListener("pagehide", () => lab.link.leave());
 root.addEventListener("look", () => lab.paint());
@@ -154,6 +156,7 @@ function labView(on) {
   labButton.setAttribute("aria-label", labButton.title);
   rewrite((query) => (on ? query.set("view", "lab") : query.delete("view")));
   sheet.settled();
+  stage.update();
 }
 labButton.addEventListener("click", () => labView(root.dataset.view !== "lab"));
 lab.root.querySelector(".strip").append(labButton);
@@ -161,7 +164,7 @@ labView(root.dataset.view === "lab");
 
 const help = document.createElement("dialog");
 help.className = "help";
-const keys = [["?", "help"], ["f", "lab"], ["p", "projector"], ["r", "reset"], ["[", "previous"], ["]", "next"], ["Enter", "pin"], ["← → ↑ ↓", "arrows"]];
+const keys = [["?", "help"], ["f", "lab"], ["p", "projector"], ["r", "reset"], ["[", "previous"], ["]", "next"], ["Enter", "pin"], ["← → ↑ ↓", "arrows"], ["PageUp PageDown 1 2 …", "views"]];
 help.innerHTML = `<h2>${words.help}</h2><dl>${keys.map(([key, name]) => `<dt><kbd>${key}</kbd></dt><dd>${words[`key_${name}`]}</dd>`).join("")}</dl><form method="dialog"><button>${words.close}</button></form>`;
 document.body.append(help);
 const helpButton = Object.assign(document.createElement("button"), {type: "button", className: "help-button", textContent: "?", title: words.help});
@@ -194,6 +197,9 @@ addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.target.matches?.('input[type="text"], select, textarea')) return;
   if (help.open && event.key !== "?") return;
+  // A clicker turns the views, whatever has the focus.
+  const turned = {PageUp: () => stage.turn(-1), PageDown: () => stage.turn(1)}[event.key]?.() ?? (/^[1-9]$/.test(event.key) && stage.goTo(event.key - 1));
+  if (turned) return event.preventDefault();
   const act = acts[event.key] ?? (event.key > "~" && acts[places[event.code]]);
   if (!act) return;
   act();
