@@ -21,7 +21,7 @@ serve: env
 
 test: env
 	$(BIN)/python -m tests.programs_here
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses logical --maxprocesses 4
 
 # The same without torch and browser on Python 3.12 or newer with the newest Panel, where such a Python is found.
 test-next:

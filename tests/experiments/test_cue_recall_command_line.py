@@ -72,7 +72,9 @@ def test_command_trains_writes_json_and_does_not_train_again(tmp_path, capsys):
 
 def test_ctrl_c_keeps_what_is_done_and_a_second_call_goes_on(tmp_path):
     arguments = ["--model", "gru", "--delay", "8", "--epochs", "12", "--data", str(tmp_path)]
-    process = subprocess.Popen([*COMMAND, *arguments], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    # A shell starts what it runs in the background with Ctrl-C ignored; this process is to hear it.
+    hear = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731
+    process = subprocess.Popen([*COMMAND, *arguments], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, preexec_fn=hear)
     while not list(tmp_path.glob("*.run")) and process.poll() is None:
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
