@@ -16,10 +16,12 @@ from urllib.parse import parse_qsl
 import latex2mathml.converter
 import yaml
 from markdown_it import MarkdownIt
+from mdit_py_plugins.attrs import attrs_block_plugin
 from mdit_py_plugins.container import container_plugin
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 from mdit_py_plugins.front_matter import front_matter_plugin
 
+from app import labs
 from content import toc
 from content.controls import check
 from content.numbers import DEFAULT, check_format, read_number, write_number
@@ -140,6 +142,7 @@ class Compiler:
         markdown = MarkdownIt("commonmark", {"html": False, "typographer": False}).enable("table")
         front_matter_plugin(markdown)
         dollarmath_plugin(markdown, renderer=self.equation, double_inline=True)
+        attrs_block_plugin(markdown, allowed=["view"])
         for name in CONTAINERS:
             container_plugin(markdown, name)
         markdown.inline.ruler.before("escape", "number", self.number_rule)
@@ -149,6 +152,7 @@ class Compiler:
             rules[f"container_{name}_open"] = rules[f"container_{name}_close"] = getattr(self, name)
         rules["number"] = lambda tokens, at, options, env: tokens[at].content
         rules["link_open"], rules["link_close"] = self.link_open, self.link_close
+        rules["paragraph_open"] = lambda tokens, at, options, env: "" if tokens[at].hidden else f"<p{self.shows(tokens[at])}>"
         rules["heading_open"], rules["fence"] = self.heading_open, self.fence
         rules["list_item_open"], rules["list_item_close"] = self.item_open, self.item_close
         rules["table_open"] = lambda *_: '<div class="scroll" tabindex="0"><table class="plain">'
@@ -248,7 +252,17 @@ class Compiler:
 
     def heading_open(self, tokens: Any, at: int, options: Any, env: Any) -> str:
         self.outline.append(f"heading {tokens[at].tag}")
-        return f'<{tokens[at].tag} id="h{sum(o.startswith("heading") for o in self.outline)}">'
+        return f'<{tokens[at].tag} id="h{sum(o.startswith("heading") for o in self.outline)}"{self.shows(tokens[at])}>'
+
+    def shows(self, token: Any) -> str:
+        """The attribute of a heading or paragraph that speaks of one part of the lab, which `{view=…}` in the line before names."""
+        if "view" not in token.attrs:
+            return ""
+        name, places = str(token.attrs["view"]), labs.load(self.section.id).places()
+        self.outline.append(f"view {name}")
+        if name not in places:
+            raise self.fail(f"line {token.map[0]}: {{view={name}}}: the lab has no such view; there are {', '.join(sorted(places))}")
+        return f' data-shows="{name}"'
 
     # Equations and code
 

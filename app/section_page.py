@@ -28,7 +28,7 @@ TEMPLATES = Environment(
 )  # fmt: skip
 # Fetched side by side instead of one after the other as their imports are met.
 FED = ("lab", "link", "matrix", "moves", "readout", "figure", "format", "save", "slide", "svg")
-MODULES = ("static/frame.js", "static/sheet.js", "static/stage.js", *(f"widgets/{name}.js" for name in FED))
+MODULES = ("static/follow.js", "static/frame.js", "static/sheet.js", "static/stage.js", *(f"widgets/{name}.js" for name in FED))
 
 
 def open_page(document: Document) -> None:

@@ -125,6 +125,12 @@ class Lab(NamedTuple):
     def shown_arrays(self) -> set[str]:
         return {name for view in _flat(self.views) if isinstance(view, View) for name in view.arrays()}
 
+    def places(self) -> set[str]:
+        """Names by which a text can point at a part of the lab: a group's heading, an array of a table or picture, a gesture's title."""
+        groups = {view.heading for view in _groups(self.views)}
+        named = {name for view in _flat(self.views) if isinstance(view, Matrix | Picture) for name in view.arrays()}
+        return groups | named | {view.title for view in _flat(self.views) if isinstance(view, Gesture)}
+
     def miniature(self) -> Miniature:
         """The picture that stands for the section."""
         return next(part for part in self.pulse if isinstance(part, Miniature))
@@ -196,10 +202,10 @@ class _Writer(NamedTuple):
             return self.when(view.control, view.values, inner)
         note = f" <span>{escape(self.text.label('words', view.note))}</span>" if view.note else ""
         heading = f"<h2>{escape(self.text.label('words', view.heading))}{note}</h2>"
-        kind = "group even" if view.even else "group"
+        named = attributes(class_="group even" if view.even else "group", data_group=view.heading)
         if view.folded:
-            return f'<details class="{kind}"><summary>{heading}</summary>{inner}</details>'
-        return f'<section class="{kind}">{heading}{inner}</section>'
+            return f"<details {named}><summary>{heading}</summary>{inner}</details>"
+        return f"<section {named}>{heading}{inner}</section>"
 
     def when(self, control: str, values: Sequence[Any], inner: str) -> str:
         """A part that is on show only while the control has one of these values."""
@@ -213,6 +219,14 @@ def _names(items: Sequence[Any]) -> Any:
             yield item
         elif not isinstance(item, Buttons):
             yield from _names(item.names)
+
+
+def _groups(views: Sequence[Any]) -> Any:
+    for view in views:
+        if isinstance(view, Group):
+            yield view
+        if isinstance(view, Row | Stack | Tab | Group):
+            yield from _groups(view.views)
 
 
 def _flat(views: Sequence[Any]) -> Any:

@@ -1,6 +1,7 @@
 // A section's page: its lab, the links in the prose that set it, questions, keys and the address.
 
 import {Lab, keep, kept} from "../widgets/lab.js";
+import {Follow} from "./follow.js";
 import {rewrite, setLook, wireLook} from "./frame.js";
 import {Sheet} from "./sheet.js";
 import {Stage} from "./stage.js";
@@ -38,6 +39,7 @@ const lab = new Lab(document.getElementById("lab"), config, {
 lab.addEventListener("live", release, {once: true});
 const sheet = new Sheet(lab);
 const stage = new Stage(lab);
+new Follow(lab);
 lab.addEventListener("live", () => lab.moves.open(), {once: true});
 window.addEventListener("pagehide", () => lab.link.leave());
 root.addEventListener("look", () => lab.paint());

@@ -382,6 +382,16 @@ def test_any_mixture_of_the_forms_gives_tags_that_match(text):
     )
 
 
+def test_a_heading_or_paragraph_names_the_view_it_speaks_of(page, compiled):
+    made = page("{view=weights}\n## Shares\n\n{view=output}\nA line with {{weights[0,2]}}.\n\nAnother.", "three_tokens")
+    assert [one.get("data-shows") for one in made.all("h2")] == ["weights"]
+    assert [one.get("data-shows") for one in made.all("p")] == ["output", None]
+    with pytest.raises(ProseError, match=r"sample/en.md: line \d+: {view=wheights}: the lab has no such view; there are entropy, output, scores, weights"):
+        compiled("{view=wheights}\n## Shares")
+    with pytest.raises(ProseError, match="no such view"):
+        compiled("{view=wheights}\nA line.")
+
+
 # The sections
 
 

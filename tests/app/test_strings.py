@@ -17,7 +17,7 @@ MADE = {
     "copy_": ("numpy", "torch"),
     "answer_": ("right", "wrong", "bad"),
     "step_": ("less", "more", "same"),
-    "key_": ("help", "lab", "projector", "reset", "previous", "next", "pin", "arrows"),
+    "key_": ("help", "lab", "projector", "reset", "previous", "next", "pin", "arrows", "views"),
 }
 
 

@@ -104,6 +104,12 @@ def test_equations_and_code_of_the_state(written):
     assert set(written("```numpy\nx = {{q00}}\n```\n```torch\ny\n```\n")[1].code) == {"numpy", "torch"}
 
 
+def test_the_view_a_heading_speaks_of(written):
+    assert quoted(form("`{view=roles}`")) == ["{view=roles}"]
+    page, _ = written("{view=weights}\n## Shares\n")
+    assert page.one("h2")["data-shows"] == "weights"
+
+
 def test_every_row_of_the_table_is_tried_here():
     tried = (
         "`{{weights[0,2]}}`",
@@ -114,6 +120,7 @@ def test_every_row_of_the_table_is_tried_here():
         "`:::: predict`",
         "`:::: exercise",
         "`::: misreading",
+        "`{view=roles}`",
         "`$…$`",
         "` ```numpy `",
     )
