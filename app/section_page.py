@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from bokeh.document import Document
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -19,7 +19,9 @@ from content.numbers import write_number
 from content.section import Undefined, control_parameters
 from content.strings import LANGUAGES, STRINGS
 from widgets import palette
+from widgets.arrows import Arrows
 from widgets.lab import describe
+from widgets.matrix import SHARES, Matrix
 from widgets.text import Text
 
 TEMPLATES = Environment(
@@ -27,7 +29,7 @@ TEMPLATES = Environment(
     lstrip_blocks=True,
 )  # fmt: skip
 # Fetched side by side instead of one after the other as their imports are met.
-FED = ("lab", "link", "matrix", "moves", "readout", "figure", "format", "save", "slide", "svg")
+FED = ("lab", "link", "matrix", "moves", "readout", "figure", "format", "save", "slide", "stepper", "svg")
 MODULES = ("static/follow.js", "static/frame.js", "static/sheet.js", "static/stage.js", *(f"widgets/{name}.js" for name in FED))
 
 
@@ -65,9 +67,19 @@ class Page:
         a = self.address
         return section_body(a.page, a.language, tuple(a.values.items()), a.hide)
 
-    def parts(self) -> list[tuple[str, list[tuple[str, str, bool]]]]:
-        """The plan of the book: title of each part, then id, title and whether it is written."""
-        return [(self.words["parts"][part], [(id, *self.title(id)) for id in ids]) for part, ids in toc.PARTS.items()]
+    def front(self) -> "Front":
+        """What the front page shows beside the plan."""
+        return front(self.language)
+
+    def parts(self) -> list[tuple[str, list["Entry"], list[str]]]:
+        """The plan of the book: of each part the title, the sections that can be read, and the titles of those to come."""
+        return [
+            (
+                self.words["parts"][part], [entry(id, self.language) for id in ids if id in toc.written()],
+                [self.words["plan"][id] for id in ids if id not in toc.written()],
+            )
+            for part, ids in toc.PARTS.items()
+        ]  # fmt: skip
 
     def title(self, id: str) -> tuple[str, str, bool]:
         """Title and summary of a section and whether it is written."""
@@ -84,6 +96,45 @@ class Page:
 
     def neighbours(self) -> tuple[str | None, str | None]:
         return toc.neighbours(self.address.page)
+
+
+class Entry(NamedTuple):
+    """A section as the front page lists it."""
+
+    id: str
+    title: str
+    do: str  # what the reader will do there
+    questions: int
+    picture: Markup  # drawn from the section's own numbers
+
+
+@cache
+def entry(id: str, language: str) -> Entry:
+    """What the front page says of a section."""
+    section, text = toc.load(id), prose.load(id, language)
+    picture = labs.load(id).miniature().html(section.trace(section.defaults()))
+    return Entry(id, text.title, text.do, len(text.questions), Markup(picture))
+
+
+class Front:
+    """The taste of a lab on the front page: three tokens' vectors to drag, and the weights they make."""
+
+    section = "three_tokens"
+    arrows_of = Arrows(tuple((f"q{k}0", f"q{k}1") for k in range(3)), names="tokens", reach=3.0)
+    weights_of = Matrix("weights", rows="tokens", columns="tokens", colours=SHARES, most=0.7)
+
+    def __init__(self, language: str) -> None:
+        section, text, words = toc.load(self.section), prose.load(self.section, language), STRINGS[language]
+        values, spoken = section.defaults(), view_text(self.section, language)
+        self.first = toc.written()[0]
+        self.arrows = Markup(self.arrows_of.html(values, spoken))
+        self.weights = Markup(self.weights_of.table(section.trace(values), spoken))
+        kept = ("continue_section", "continue_question", "answered_of", "progress_taken", "progress_copied", "progress_copy")
+        config = {"page": self.section, "language": language, "values": values, "labels": {"axes": text.labels["axes"]}, "words": {k: words[k] for k in kept}}
+        self.config = Markup(json.dumps(config, ensure_ascii=False).replace("</", "<\\/"))
+
+
+front = cache(Front)
 
 
 class Body:

@@ -1,4 +1,4 @@
-// A lab on the page: control values go up, arrays come down. One message a step, one step in flight, the latest wins.
+// A lab on the page: its controls, its views, and what a reader does with them.
 
 import {readNumber, writeNumber} from "./format.js";
 import {loadBokeh, Picture} from "./figure.js";
@@ -9,6 +9,7 @@ import {Moves} from "./moves.js";
 import {Readout} from "./readout.js";
 import {addSaveMenus} from "./save.js";
 import {slideUnderFinger} from "./slide.js";
+import {Stepper} from "./stepper.js";
 
 const PRECISIONS = ["2", "3", "4", "full"];
 // Kinds of pictures with a part of their own, fetched where there is such a picture.
@@ -29,16 +30,13 @@ export function kept(name) {
   }
 }
 
-export class Lab extends EventTarget {
+export class Lab extends Stepper {
   // `root` is the lab's element; `config` what the server wrote beside it; `connect` gives the line to the server.
   constructor(root, config, {early, token, freshToken}) {
-    super();
-    Object.assign(this, {root, config, page: config.page, language: config.language, words: config.words, labels: config.labels});
+    super(config.page, Object.fromEntries(Object.entries(config.controls).map(([name, c]) => [name, c.value])));
+    Object.assign(this, {root, config, language: config.language, words: config.words, labels: config.labels});
     this.palettes = config.palettes;
-    this.values = Object.fromEntries(Object.entries(config.controls).map(([name, c]) => [name, c.value]));
-    this.arrays = new Map();
-    this.digests = {};
-    this.facts = {};
+    this.notice = root.querySelector(".undefined");
     this.form = PRECISIONS.includes(kept("precision")) ? kept("precision") : "2";
     root.dataset.digits = this.form;
     this.status = "connecting";
@@ -334,66 +332,21 @@ export class Lab extends EventTarget {
 
   // Steps
 
-  ask(message) {
-    return this.link.ask({page: this.page, ...message});
+  refused(head) {
+    const text = head.undefined ? (this.labels.undefined?.[head.undefined] ?? head.undefined) : this.words.refused.replace("{reason}", head.error);
+    if (this.notice.textContent !== text) this.notice.textContent = text;
+    this.notice.hidden = false;
+    this.root.classList.add("no-numbers");
+    for (const {output} of this.outputs) output.textContent = "–";
   }
 
-  step() {
-    this.wanted = true;
-    if (!this.flying) this.fly();
-  }
-
-  async fly() {
-    this.flying = true;
-    while (this.wanted && this.link.open) {
-      this.wanted = false;
-      if (this.status === "ready") this.say("busy");
-      let heard;
-      try {
-        // The very first step was asked for while the page loaded.
-        const answer = (this.first === this.values && this.link.first) || this.ask({kind: "step", values: this.values, have: this.digests});
-        this.first = null;
-        heard = await answer;
-      } catch {
-        this.wanted = true; // the line broke: the newest values go up again when it is back
-        break;
-      }
-      try {
-        this.take(heard.head, heard.body);
-      } catch (error) {
-        reportError(error); // a view's mistake must not stop the lab
-      }
-    }
-    this.flying = false;
-    if (this.link.open && !this.wanted) this.say("ready");
-  }
-
-  take(head, body) {
-    const notice = this.root.querySelector(".undefined");
-    if (head.error || head.undefined) {
-      const text = head.undefined ? (this.labels.undefined?.[head.undefined] ?? head.undefined) : this.words.refused.replace("{reason}", head.error);
-      if (notice.textContent !== text) notice.textContent = text;
-      notice.hidden = false;
-      this.root.classList.add("no-numbers");
-      for (const {output} of this.outputs) output.textContent = "–";
-      this.lastFacts = null;
-      return;
-    }
-    if (!notice.hidden) {
-      notice.hidden = true;
+  unpack(head, body) {
+    const there = super.unpack(head, body);
+    if (there && !this.notice.hidden) {
+      this.notice.hidden = true;
       this.root.classList.remove("no-numbers");
     }
-    let start = 0;
-    for (const [name, shape, digest, sent] of head.arrays) {
-      if (digest) this.digests[name] = digest;
-      if (!sent) continue;
-      const size = shape.reduce((a, b) => a * b, 1);
-      this.arrays.set(name, {shape, data: new Float64Array(body, start, size)});
-      start += 8 * size;
-    }
-    this.facts = head.facts;
-    this.show();
-    this.readout.refresh();
+    return there;
   }
 
   show() {
@@ -407,7 +360,8 @@ export class Lab extends EventTarget {
       const text = value === undefined ? "–" : writeNumber(value, one.output.dataset.format ?? this.form, this.language);
       if (text !== one.output.textContent) one.output.textContent = text;
     }
-    this.dispatchEvent(new Event("numbers"));
+    super.show();
+    this.readout.refresh();
   }
 
   // Pictures follow once the numbers are painted, one a frame: drawing them takes longer than a frame has.
@@ -478,7 +432,7 @@ export class Lab extends EventTarget {
   }
 
   say(status) {
-    if (this.status === status) return;
+    if (this.status === status || (status === "busy" && this.status !== "ready")) return;
     this.status = status;
     document.documentElement.dataset.lab = status;
     if (status === "ready") this.dispatchEvent(new Event("live"));

@@ -63,7 +63,7 @@ export class Moves {
     this.make(before);
     this.past = past; // taking back is no move of its own
     this.undoButton.hidden = this.past.length === 0;
-    if (this.undoButton.hidden) this.strip.querySelector("button:not([hidden])")?.focus({preventScroll: true});
+    if (this.undoButton.hidden) [...this.strip.querySelectorAll("button")].find((button) => button.checkVisibility())?.focus({preventScroll: true});
   }
 
   // Sets values and shows the controls `names`, or else all that changed.

@@ -1,8 +1,9 @@
 // A section's page: its lab, the links in the prose that set it, questions, keys and the address.
 
-import {Lab, keep, kept} from "../widgets/lab.js";
+import {Lab} from "../widgets/lab.js";
 import {Follow} from "./follow.js";
 import {rewrite, setLook, wireLook} from "./frame.js";
+import {Progress} from "./progress.js";
 import {Sheet} from "./sheet.js";
 import {Stage} from "./stage.js";
 
@@ -99,10 +100,7 @@ document.addEventListener("click", (event) => {
 
 // Predict, then reveal. What was chosen and answered is kept for this reader.
 
-const store = {
-  get: (name) => kept(`${config.page}/${name}`),
-  set: (name, value) => keep(`${config.page}/${name}`, value),
-};
+const progress = new Progress();
 
 for (const question of document.querySelectorAll(".predict")) {
   const options = [...question.querySelectorAll('input[type="radio"]')];
@@ -119,21 +117,21 @@ for (const question of document.querySelectorAll(".predict")) {
   };
   options.forEach((option, k) => option.addEventListener("change", () => {
     choose(option);
-    store.set(`predict${question.dataset.question}`, k);
+    progress.note(config.page, `predict${question.dataset.question}`, k);
   }));
-  const kept = store.get(`predict${question.dataset.question}`);
-  if (kept !== null && options[kept]) choose(options[kept]);
+  const chosen = options[progress.answer(config.page, `predict${question.dataset.question}`)];
+  if (chosen) choose(chosen);
 }
 
 for (const exercise of document.querySelectorAll(".exercise")) {
   const form = exercise.querySelector("form");
   const [field, output] = [form.querySelector("input"), form.querySelector("output")];
   const name = exercise.dataset.exercise;
-  field.value = store.get(name) ?? "";
+  field.value = progress.answer(config.page, name) ?? "";
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     if (!field.value.trim()) return;
-    store.set(name, field.value);
+    progress.note(config.page, name, field.value);
     let text;
     try {
       const {head} = await lab.ask({kind: "check", exercise: name, answer: field.value});
@@ -146,6 +144,20 @@ for (const exercise of document.querySelectorAll(".exercise")) {
     output.textContent = text;
   });
 }
+
+// Where the reader is: the last heading or question that has risen into the upper half of the window.
+
+const places = [...document.querySelectorAll(".prose [id]")].filter(({id}) => /^[hq]\d+$/.test(id));
+function markPlace() {
+  const here = places.findLast((place) => place.getBoundingClientRect().top < innerHeight / 2 && place.checkVisibility());
+  progress.at(config.page, here && scrollY > 0 ? here.id : null);
+}
+let marking = null;
+addEventListener("scroll", () => (marking ??= setTimeout(() => {
+  marking = null;
+  markPlace();
+}, 300)), {passive: true});
+markPlace();
 
 // The lab alone on the screen, and the list of keys
 
@@ -194,7 +206,7 @@ const acts = {
     else sheet.step(-1);
   },
 };
-const places = {KeyF: "f", KeyP: "p", KeyR: "r", BracketLeft: "[", BracketRight: "]"}; // where a Cyrillic keyboard has other letters
+const letters = {KeyF: "f", KeyP: "p", KeyR: "r", BracketLeft: "[", BracketRight: "]"}; // where a Cyrillic keyboard has other letters
 addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.target.matches?.('input[type="text"], select, textarea')) return;
@@ -202,7 +214,7 @@ addEventListener("keydown", (event) => {
   // A clicker turns the views, whatever has the focus.
   const turned = {PageUp: () => stage.turn(-1), PageDown: () => stage.turn(1)}[event.key]?.() ?? (/^[1-9]$/.test(event.key) && stage.goTo(event.key - 1));
   if (turned) return event.preventDefault();
-  const act = acts[event.key] ?? (event.key > "~" && acts[places[event.code]]);
+  const act = acts[event.key] ?? (event.key > "~" && acts[letters[event.code]]);
   if (!act) return;
   act();
   if (event.key !== "Escape") event.preventDefault();

@@ -274,11 +274,28 @@ def test_the_contents_show_the_whole_plan_and_link_what_is_written(language):
     assert root.one("html")["lang"] == language
     assert [heading.text for heading in root.all("h1")] == [STRINGS[language]["book"]]
     assert [heading.text for heading in root.all("h2")] == [STRINGS[language]["parts"][part] for part in toc.PARTS]
-    links = [link["href"] for link in root.one("main").all("a")]
+    path = root.one("div", class_="path")
+    links = [link["href"] for link in path.all("a")]
     assert links == [f"?page={id}&lang={language}" for id in WRITTEN]
-    planned = [item.one("span").text for item in root.all("li", class_="planned")]
-    assert planned == [STRINGS[language]["plan"][id] for id in toc.ORDER if id not in WRITTEN]
-    assert len(root.one("main").all("li")) == len(toc.ORDER)
+    assert [one["data-section"] for one in path.all("li")] == list(WRITTEN)
+    for one, id in zip(path.all("li"), WRITTEN):
+        text = prose.load(id, language)
+        assert (one.one("p").text, int(one["data-questions"])) == (text.do, len(text.questions))
+        assert one.all("rect") or one.all("path"), "a picture drawn from the section's numbers"
+    planned = " · ".join(one.one("p").text for one in path.all("details"))
+    assert planned == " · ".join(STRINGS[language]["plan"][id] for id in toc.ORDER if id not in WRITTEN)
+    first = root.one("a", class_="go first")
+    assert first["href"] == f"?page={WRITTEN[0]}&lang={language}"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_taste_on_the_front_page_has_the_numbers_of_its_section(language):
+    root = page(f"lang={language}")
+    trace = toc.load("three_tokens").trace(toc.load("three_tokens").defaults())
+    assert [float(cell["data-value"]) for cell in root.all("td", data_value=True)] == trace.weights.reshape(-1).tolist()
+    tips = [(float(one["x2"]), -float(one["y2"])) for one in root.all("line")]
+    assert tips == [tuple(row) for row in trace.query.tolist()]
+    assert [one["aria-label"] for one in root.all("g", role="slider")] == prose.load("three_tokens", language).labels["axes"]["tokens"]
 
 
 @pytest.mark.parametrize(
@@ -290,9 +307,9 @@ def test_a_page_that_is_not_there_gives_the_contents_and_a_notice(query, kind, g
     assert [notice.text for notice in root.all("p", class_="notice")] == [STRINGS["ru"]["problem"][kind].format(given=given)]
 
 
-def test_the_contents_open_no_line_to_the_server():
+def test_the_front_page_opens_no_line_before_somebody_reaches_for_it():
     root = page("")
-    assert not root.all("script", id="session") and not root.all("script", id="config")
+    assert not [script for script in root.all("script") if "early.js" in (script.get("src") or "")]
     assert not re.search("bokeh", opened(""), re.I)
 
 

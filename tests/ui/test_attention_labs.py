@@ -98,7 +98,9 @@ def test_a_weight_tells_its_score_term_by_term_as_well(reader: Reader) -> None:
     number = lambda value: write_number(value, "2", "en")  # noqa: E731
 
     def both() -> None:
-        share, score = lines(reader)
+        told = lines(reader)
+        assert len(told) == 2
+        share, score = told
         assert share.endswith(f"= {number(trace.weights[6, 0])}")
         assert number(trace.query[6, 1]) in score and number(trace.key[0, 1]) in score
         assert score.endswith(f"= {number(trace.scores[6, 0])}")
