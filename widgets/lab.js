@@ -8,9 +8,10 @@ import {Miniature} from "./miniature.js";
 import {Moves} from "./moves.js";
 import {Readout} from "./readout.js";
 import {addSaveMenus} from "./save.js";
-import {slideUnderFinger} from "./slide.js";
+import {slideUnderPointer} from "./slide.js";
 import {Stepper} from "./stepper.js";
 
+const LATE = 24; // ms that a slider's thumb waits for its numbers
 const PRECISIONS = ["2", "3", "4", "full"];
 // Kinds of pictures with a part of their own, fetched where there is such a picture.
 const PARTS = {plane: async () => (await import("./plane.js")).Plane};
@@ -36,6 +37,7 @@ export class Lab extends Stepper {
     super(config.page, Object.fromEntries(Object.entries(config.controls).map(([name, c]) => [name, c.value])));
     Object.assign(this, {root, config, language: config.language, words: config.words, labels: config.labels});
     this.palettes = config.palettes;
+    Object.assign(this, {late: new Set(), rested: [], ahead: null});
     this.notice = root.querySelector(".undefined");
     this.form = PRECISIONS.includes(kept("precision")) ? kept("precision") : "2";
     root.dataset.digits = this.form;
@@ -113,7 +115,11 @@ export class Lab extends Stepper {
     };
     this.root.addEventListener("pointerover", (event) => event.pointerType !== "touch" && !event.buttons && point(event));
     this.root.addEventListener("focusin", point);
-    slideUnderFinger(this.root);
+    slideUnderPointer(this.root, {
+      value: (input) => this.values[input.dataset.control],
+      slide: (input, value) => this.slide(input.dataset.control, value),
+      rest: (input) => this.rest(input.dataset.control),
+    });
     this.listenToEntries();
     this.root.addEventListener("keydown", (event) => {
       const cell = event.target.closest?.("td[data-value]");
@@ -230,6 +236,7 @@ export class Lab extends Stepper {
 
   // Takes new values (names and types are legal by now), shows them at once and asks for their numbers.
   set(values) {
+    this.catchUp();
     let changed = false;
     for (const [name, value] of Object.entries(values)) {
       if (value === undefined || this.values[name] === value) continue;
@@ -239,6 +246,38 @@ export class Lab extends Stepper {
     }
     if (changed) this.step();
     return changed;
+  }
+
+  // A slider's new value. Its thumb moves together with the numbers: on its own it would take a frame that they then miss.
+  // Where they are long in coming it goes ahead.
+  slide(name, value) {
+    if (this.values[name] === value) return false;
+    this.values = {...this.values, [name]: value};
+    this.late.add(name);
+    this.step();
+    this.ahead ??= setTimeout(() => this.catchUp(), LATE);
+    return true;
+  }
+
+  // A slider was let go: once its thumb stands there the change is done.
+  rest(name) {
+    this.late.size ? this.rested.push(name) : this.commit(name);
+  }
+
+  // Thumbs move to where they should be. What is done with them, address and history, need not be in the same breath.
+  catchUp(later = false) {
+    clearTimeout(this.ahead);
+    this.ahead = null;
+    const {late} = this;
+    this.late = new Set();
+    for (const name of late) this.echo(name);
+    if (later) {
+      if (this.rested.length) setTimeout(() => this.catchUp());
+      return;
+    }
+    const {rested} = this;
+    this.rested = [];
+    for (const name of rested) this.commit(name);
   }
 
   // Shows a control's value in its own inputs, without waiting for the server.
@@ -333,6 +372,7 @@ export class Lab extends Stepper {
   // Steps
 
   refused(head) {
+    this.catchUp();
     const text = head.undefined ? (this.labels.undefined?.[head.undefined] ?? head.undefined) : this.words.refused.replace("{reason}", head.error);
     if (this.notice.textContent !== text) this.notice.textContent = text;
     this.notice.hidden = false;
@@ -361,6 +401,7 @@ export class Lab extends Stepper {
       if (text !== one.output.textContent) one.output.textContent = text;
     }
     super.show();
+    this.catchUp(true);
     this.readout.refresh();
   }
 

@@ -42,7 +42,10 @@ const sheet = new Sheet(lab);
 const stage = new Stage(lab);
 new Follow(lab);
 lab.addEventListener("live", () => lab.moves.open(), {once: true});
-window.addEventListener("pagehide", () => lab.link.leave());
+window.addEventListener("pagehide", () => {
+  lab.catchUp();
+  lab.link.leave();
+});
 root.addEventListener("look", () => lab.paint());
 
 // Paper is white: what is printed has the light look, pictures included.
@@ -206,14 +209,19 @@ const acts = {
     else sheet.step(-1);
   },
 };
+// A clicker turns the views, whatever has the focus.
+addEventListener("keydown", (event) => {
+  const by = {PageUp: -1, PageDown: 1}[event.key];
+  if (!by || help.open || !stage.turn(by)) return;
+  event.preventDefault();
+  event.stopPropagation();
+}, {capture: true});
 const letters = {KeyF: "f", KeyP: "p", KeyR: "r", BracketLeft: "[", BracketRight: "]"}; // where a Cyrillic keyboard has other letters
 addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.target.matches?.('input[type="text"], select, textarea')) return;
   if (help.open && event.key !== "?") return;
-  // A clicker turns the views, whatever has the focus.
-  const turned = {PageUp: () => stage.turn(-1), PageDown: () => stage.turn(1)}[event.key]?.() ?? (/^[1-9]$/.test(event.key) && stage.goTo(event.key - 1));
-  if (turned) return event.preventDefault();
+  if (/^[1-9]$/.test(event.key) && stage.goTo(event.key - 1)) return event.preventDefault();
   const act = acts[event.key] ?? (event.key > "~" && acts[letters[event.code]]);
   if (!act) return;
   act();

@@ -199,7 +199,7 @@ def told(r: Result) -> str:
 
 def server(*, plain: bool = False, flags: Sequence[str] = (), names: Sequence[int] = ()) -> Served:
     """The book's server, or plain Panel's; `names` are more ports that readers may come by."""
-    return Served("tests/bench/plain_panel" if plain else "app", (*FLAGS, *flags), names=names)
+    return Served("tests/bench/plain_panel" if plain else "app", (*FLAGS, *flags), names=names, panel="panel" if plain else "tests.bench.inside")
 
 
 def main() -> None:

@@ -1,10 +1,16 @@
-"""`python -m tests.bench.inside serve app …` is `panel serve app …` with one more address: `/inside` tells what is alive."""
+"""`python -m tests.bench.inside serve app …` is `panel serve app …` with two more addresses.
+
+`/inside` tells what is alive, `/steps` when the newest messages came and were answered.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import gc
-from collections import Counter
+import json
+import time
+from collections import Counter, deque
+from typing import Any
 
 from bokeh.document import Document
 from bokeh.server import urls
@@ -32,6 +38,33 @@ class InsideHandler(RequestHandler):
         })  # fmt: skip
 
 
+STEPS: deque[tuple[int, float, float]] = deque(maxlen=2000)  # id, begin and end, in ms of the wall clock
+
+
+class StepsHandler(RequestHandler):
+    """When the newest messages were taken up and when their answers were ready."""
+
+    def get(self) -> None:
+        self.finish({"steps": list(STEPS)})
+
+
+def watch_steps() -> None:
+    """Notes begin and end of each answer."""
+    from app import steps
+
+    answer = steps.answer
+
+    def timed(text: Any) -> tuple[str, bytes]:
+        begin = time.time()
+        head, body = answer(text)
+        STEPS.append((json.loads(head)["id"], 1000 * begin, 1000 * time.time()))
+        return head, body
+
+    steps.answer = timed
+
+
 if __name__ == "__main__":
+    watch_steps()
+    urls.toplevel_patterns.append((r"/steps", StepsHandler))
     urls.toplevel_patterns.append((r"/inside", InsideHandler))
     main()

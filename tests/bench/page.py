@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import math
 import random
 import shutil
 import statistics
 import time
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any, Callable, NamedTuple
 
 from playwright.async_api import Browser, Page, async_playwright
 
@@ -26,6 +28,7 @@ FLAGS = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run "
     "--disable-background-networking --disable-component-update --disable-sync"
 ).split()
+FLOOR = Path(__file__).parent / "floor.js"
 MBIT, ROUND_TRIP = 10.0, 0.040
 
 # How to hear of new numbers, to tell that they are live, and to find the slider of q00.
@@ -47,6 +50,21 @@ handle: () => bench.deep('.noUi-handle'),
 track: () => { const base = bench.deep('.noUi-base').getBoundingClientRect(), thumb = bench.handle().getBoundingClientRect();
   return [base.x, base.width, thumb.y + thumb.height / 2, (thumb.x + thumb.width / 2 - base.x) / base.width]; },
 """
+# The moments of one step on its way through the socket: `sent` is the first step after a key, `received` its answer's last frame.
+LINE = """
+const Plain = window.WebSocket;
+window.WebSocket = class extends Plain {
+  constructor(...given) {
+    super(...given);
+    this.addEventListener('message', () => { const line = window.bench?.line; if (line?.sent && !line.written) line.received = performance.now(); });
+  }
+  send(data) {
+    const line = window.bench?.line, id = line && !line.sent && /lab.*?\\\\"id\\\\":(\\d+)/.exec(data)?.[1];
+    if (id) Object.assign(line, {sent: performance.now(), id: +id});
+    super.send(data);
+  }
+};
+"""
 BENCH = """
 const bench = window.bench = {
   painted: (then) => requestAnimationFrame(() => {
@@ -61,13 +79,14 @@ const bench = window.bench = {
       due = true;
       bench.painted(() => { due = false; bench.update?.(performance.now()); });
     });
-    addEventListener('keydown', () => { bench.key = performance.now(); }, {capture: true});
+    addEventListener('keydown', () => { bench.key = performance.now(); bench.line = {event: bench.key}; }, {capture: true});
+    bench.changed(() => bench.line && (bench.line.written ??= performance.now())); // after the task that wrote
     addEventListener('pointermove', () => bench.moves?.push(performance.now()), {capture: true});
   },
   arm() {
     bench.result = new Promise((resolve) => {
       const end = setTimeout(() => resolve(null), 6000);
-      bench.update = (now) => { clearTimeout(end); bench.update = null; resolve(now - bench.key); };
+      bench.update = (now) => { clearTimeout(end); bench.update = null; if (bench.line) bench.line.painted = now; resolve(now - bench.key); };
     });
   },
   watch() {
@@ -82,6 +101,17 @@ const wait = () => {
 };
 wait();
 """
+
+
+class Timeline(NamedTuple):
+    """When a key's step reached each place, median ms after the key."""
+
+    sent: float
+    server_begin: float
+    server_end: float
+    received: float
+    written: float
+    painted: float
 
 
 class Seen(NamedTuple):
@@ -99,13 +129,21 @@ class Seen(NamedTuple):
     live: float
     slow_live: float
     cpu_per_update: float
+    floor_p50: float  # the same page with its numbers computed in it: no server, no socket
+    floor_p95: float
+    floor_settle: float
+    line: Timeline | None
     chromium: str
 
 
-async def visit(browser: Browser, url: str, plain: bool) -> Page:
-    """A page in a profile of its own, once it is live."""
+async def visit(browser: Browser, url: str, plain: bool, floor: bool = False) -> Page:
+    """A page in a profile of its own, once it is live. With `floor` it computes in the page and asks no server."""
     context = await browser.new_context(viewport={"width": 1280, "height": 900})
     page = await context.new_page()
+    if floor:
+        await page.route("**/widgets/link.js", lambda route: route.fulfill(body=FLOOR.read_text("utf-8"), content_type="text/javascript"))
+    elif not plain:
+        await page.add_init_script(LINE)
     await page.add_init_script(BENCH % (PLAIN if plain else BOOK))
     await come(page, url)
     return page
@@ -120,8 +158,8 @@ async def come(page: Page, url: str) -> None:
     raise TimeoutError(f"{url} was not live within 30 s")
 
 
-async def key_steps(page: Page, count: int) -> list[float]:
-    """Time from a key on the slider to the painted numbers, for each step."""
+async def key_steps(page: Page, count: int, lines: list[dict[str, float]] | None = None) -> list[float]:
+    """Time from a key on the slider to the painted numbers, for each step. `lines` takes the moments on the way, in ms of the wall clock."""
     await page.evaluate("bench.handle().focus()")
     chance, times = random.Random(0), []
     for k in range(count):
@@ -132,7 +170,22 @@ async def key_steps(page: Page, count: int) -> list[float]:
         if took is None:
             raise TimeoutError(f"key {k} changed nothing within 6 s")
         times.append(took)
+        if lines is not None:
+            line, origin = await page.evaluate("[bench.line, performance.timeOrigin]")
+            lines.append({name: at if name == "id" else at + origin for name, at in line.items()})
     return times
+
+
+def timeline(lines: list[dict[str, float]], served: Served) -> Timeline:
+    """Medians over steps that were seen at every place."""
+    server = served.steps()
+    whole = [line for line in lines if line.get("id") in server and {"sent", "received", "written", "painted"} <= set(line)]
+
+    def median(at: Callable[[dict[str, float]], float]) -> float:
+        return statistics.median(at(line) - line["event"] for line in whole)
+
+    begin, end = (median(lambda line, k=k: server[int(line["id"])][k]) for k in (0, 1))
+    return Timeline(median(lambda line: line["sent"]), begin, end, *(median(lambda line, name=name: line[name]) for name in ("received", "written", "painted")))
 
 
 async def drag(page: Page, seconds: float) -> tuple[float, float, float, int]:
@@ -161,12 +214,17 @@ async def drag(page: Page, seconds: float) -> tuple[float, float, float, int]:
         await asyncio.sleep(begin + (k + 1) / 60 - time.perf_counter())
     await asyncio.gather(*moves)
     await asyncio.sleep(1.5)
-    await mouse("mouseReleased", sweep)
+    await mouse("mouseReleased", 0.04 + 0.92 * sweep)
     seen, moved = await page.evaluate("[bench.seen, bench.moves]")
     stop = max(moved)
     during = [t for t in seen if t <= stop]
     gaps = [b - a for a, b in zip([min(moved), *during], [*during, stop])]
     return len(during) / ((stop - min(moved)) / 1000), max(gaps), max([0.0] + [t - stop for t in seen if t > stop]), len(seen)
+
+
+async def settling(page: Page, drags: int = 7) -> float:
+    """Time from the last move of a drag to the last update, median of some short drags."""
+    return statistics.median([(await drag(page, 0.5))[2] for _ in range(drags)])
 
 
 async def measure(
@@ -205,10 +263,20 @@ async def measure(
         await page.context.close()
 
         page = await visit(browser, url(served.port), plain)
-        times = (await key_steps(page, 10 + steps))[10:]
+        lines: list[dict[str, float]] = []
+        times = (await key_steps(page, 10 + steps, None if plain else lines))[10:]
+        line = None if plain else timeline(lines[10:], served)
         cpu = served.reading().cpu
-        rate, freeze, settle, count = await drag(page, seconds)
+        rate, freeze, _, count = await drag(page, seconds)
         cpu = served.reading().cpu - cpu
+        settle = await settling(page)
+        await page.context.close()
+
+        floor, floor_settle = [math.nan], math.nan
+        if not plain:
+            page = await visit(browser, url(served.port), plain, floor=True)
+            floor = (await key_steps(page, 10 + steps))[10:]
+            floor_settle = await settling(page)
         chromium = browser.version
         await browser.close()
     return Seen(
@@ -224,6 +292,10 @@ async def measure(
         live=statistics.median(lives),
         slow_live=statistics.median(slow_lives),
         cpu_per_update=1000 * cpu / max(1, count),
+        floor_p50=statistics.median(floor),
+        floor_p95=percentile(floor, 0.95),
+        floor_settle=floor_settle,
+        line=line,
         chromium=chromium,
     )
 
@@ -243,7 +315,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=60)
     args = parser.parse_args()
     for name, value in look(plain=args.plain, steps=args.steps)._asdict().items():
-        print(f"{name:15} {value if isinstance(value, str) else round(value, 1)}")
+        print(f"{name:15} {round(value, 1) if isinstance(value, float) else value}")
 
 
 if __name__ == "__main__":

@@ -103,6 +103,11 @@ class Served:
         """The tracebacks in the log, each with the line before it."""
         return re.findall(r"(?:^.*\n)?^Traceback(?:.*\n)(?:[ \t].*\n)*.*$", self.log(), re.M)
 
+    def steps(self) -> dict[int, tuple[float, float]]:
+        """Begin and end of the newest answers by message id, ms of the wall clock, in a server started as `tests.bench.inside`."""
+        told = json.loads(urllib.request.urlopen(f"http://localhost:{self.port}/steps", timeout=20).read())
+        return {id: (begin, end) for id, begin, end in told["steps"]}
+
     def inside(self) -> dict[str, int]:
         """What is alive in a server that was started as `tests.bench.inside`."""
         return json.loads(urllib.request.urlopen(f"http://localhost:{self.port}/inside", timeout=20).read())

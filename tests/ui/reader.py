@@ -190,6 +190,10 @@ class Reader:
         assert self.control(name).is_visible(), name
         self.control(name).focus()
         self.page.keyboard.press(key)
+        time.sleep(0.04)
+        end = time.monotonic() + 1
+        while self.status() == "busy" and time.monotonic() < end:  # a slider's thumb moves with its numbers
+            time.sleep(0.005)
         return float(self.control(name).input_value())
 
     def drag(self, name: str, shares: list[float], release: bool = True) -> None:
@@ -206,6 +210,7 @@ class Reader:
             self.page.mouse.move(way(share), box["y"] + box["height"] / 2)
         if release:
             self.page.mouse.up()
+        time.sleep(0.05)  # a thumb waits for its numbers, but not for long
 
     def open_twins(self) -> None:
         """Opens the table beside each picture."""

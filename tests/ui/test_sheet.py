@@ -121,6 +121,7 @@ def test_a_swipe_moves_the_sheet_with_the_finger(readers: Callable[..., Reader])
     reader.page.keyboard.press("Escape") if height(reader) == "full" else None
     assert height(reader) == "half"
     still(reader)
+    still(reader)
     reader.locate(".lab-title").tap()
     assert height(reader) == "peek", "a tap goes back"
     reader.locate(".strip .facts").tap()
