@@ -8,7 +8,7 @@ from typing import Any, Callable, Iterator
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
-from tests.ui.reader import Reader
+from tests.ui.reader import Reader, Seat
 from tests.ui.serving import Server
 
 FLAGS = (
@@ -37,19 +37,27 @@ def browser() -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture
-def readers(browser: Browser, server: Server) -> Iterator[Callable[..., Reader]]:
-    """Makes readers; at the end of the test none of them may have met an error or asked another host for anything."""
-    made: list[Reader] = []
+@pytest.fixture(scope="session")
+def seats() -> dict[str, list[Seat]]:
+    """Empty seats by what their readers asked for."""
+    return {}
 
-    def make(address: str = server.address, **context: Any) -> Reader:
-        made.append(Reader(browser, address, **context))
-        return made[-1]
+
+@pytest.fixture
+def readers(browser: Browser, server: Server, seats: dict[str, list[Seat]]) -> Iterator[Callable[..., Reader]]:
+    """Makes readers; at the end of the test none of them may have met an error or asked another host for anything."""
+    made: list[tuple[list[Seat], Reader]] = []
+
+    def make(address: str = server.address, **options: Any) -> Reader:
+        empty = seats.setdefault(repr(sorted(options.items())), [])
+        made.append((empty, Reader(empty.pop() if empty else Seat(browser, **options), address)))
+        return made[-1][1]
 
     yield make
-    complaints = [line for reader in made for line in reader.complaints()]
-    for reader in made:
-        reader.leave()
+    complaints = [line for _, reader in made for line in reader.complaints()]
+    for empty, reader in made:
+        if reader.leave():
+            empty.append(reader.seat)
     assert not complaints, "\n".join(complaints)
 
 

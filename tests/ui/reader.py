@@ -53,25 +53,60 @@ def trace_at(section: str, **changes: Any) -> Any:
     return toc.load(section).trace(toc.load(section).defaults() | changes)
 
 
+class Seat:
+    """A browser context with one page, empty, for readers with these options. Making one costs more than most tests do, so readers
+    who leave no trace but storage, cookies and permissions sit down one after the other.
+    """
+
+    def __init__(self, browser: Browser, **options: Any) -> None:
+        self.options = {"viewport": {"width": 1280, "height": 900}, "locale": "en-GB", **options}
+        self.context = browser.new_context(**self.options)
+        self.page = self.context.new_page()
+
+    def tidy(self, origin: str) -> None:
+        """As nobody had been here."""
+        self.page.mouse.up()
+        self.page.mouse.move(0, 0)
+        for page in self.context.pages:
+            if page != self.page:
+                page.close()
+        self.page.goto("about:blank")
+        line = self.context.new_cdp_session(self.page)
+        line.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "local_storage"})
+        line.send("Page.resetNavigationHistory")
+        line.detach()
+        self.context.clear_cookies()
+        self.context.clear_permissions()
+        self.page.set_viewport_size(self.options["viewport"])
+
+
 class Reader:
     """A page in a browser context of its own. Foreign hosts cannot be reached; whoever tries is written down."""
 
-    def __init__(self, browser: Browser, address: str, **context: Any) -> None:
-        self.address = address
-        self.context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, "locale": "en-GB", **context})
+    def __init__(self, seat: Seat, address: str) -> None:
+        self.seat, self.address, self.context = seat, address, seat.context
         self.foreign: list[str] = []
         self.errors: list[str] = []
         self.forgiven: list[str] = []  # what a test provokes on purpose
-        self.page = self.turn_page()
+        self.marked = False  # set by a test that leaves a trace on its page or context
+        self.page = self.sit(seat.page)
 
     def turn_page(self) -> Page:
         """Another page of the same browser context, watched as the first is."""
-        page = self.context.new_page()
+        return self.sit(self.context.new_page())
+
+    def sit(self, page: Page) -> Page:
         page.set_default_timeout(PATIENCE * 1000)
-        page.on("request", lambda request: self._watch(request.url))
-        page.on("websocket", lambda line: self._watch(line.url))
-        page.on("console", lambda message: message.type == "error" and self.errors.append(message.text))
-        page.on("pageerror", lambda error: self.errors.append(f"{error}\n{error.stack}"))
+        heard = {
+            "request": lambda request: self._watch(request.url),
+            "websocket": lambda line: self._watch(line.url),
+            "console": lambda message: message.type == "error" and self.errors.append(message.text),
+            "pageerror": lambda error: self.errors.append(f"{error}\n{error.stack}"),
+        }
+        for event, hear in heard.items():
+            page.on(event, hear)
+        if page == self.seat.page:
+            self.heard = heard
         return page
 
     def _watch(self, url: str) -> None:
@@ -79,8 +114,15 @@ class Reader:
         if parts.scheme not in ("data", "blob", "about") and parts.hostname != "localhost":
             self.foreign.append(url)
 
-    def leave(self) -> None:
+    def leave(self) -> bool:
+        """Whether the seat is as good as new."""
+        if not self.marked and not self.seat.page.is_closed():
+            self.seat.tidy(self.address.removesuffix("/app"))
+            for event, hear in self.heard.items():
+                self.seat.page.remove_listener(event, hear)
+            return True
         self.context.close()
+        return False
 
     def complaints(self) -> list[str]:
         """Foreign requests, and errors that the test did not forgive."""

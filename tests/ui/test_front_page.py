@@ -190,6 +190,7 @@ def test_a_progress_link_cut_short_or_made_up_gives_the_plain_page(reader: Reade
 
 def test_without_storage_the_book_reads_as_ever(readers: Callable[..., Reader]) -> None:
     reader = readers()
+    reader.marked = True
     reader.context.add_init_script("Object.defineProperty(window, 'localStorage', {get() { throw new DOMException('denied', 'SecurityError'); }})")
     reader.open(None)
     assert reader.locate("a.continue").is_hidden()

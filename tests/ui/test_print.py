@@ -9,6 +9,7 @@ from tests.ui.reader import CORE, Reader
 
 @pytest.mark.parametrize("section", CORE)
 def test_paper_shows_the_text_and_the_numbers_and_nothing_to_click(reader: Reader, section: str) -> None:
+    reader.marked = True
     reader.open(section, look="dark")
     reader.page.emulate_media(media="print")
     reader.page.evaluate("dispatchEvent(new Event('beforeprint'))")

@@ -203,6 +203,7 @@ def test_where_copying_is_forbidden_the_text_is_offered_to_be_copied_by_hand(rea
 
 def test_a_forbidden_storage_costs_the_memory_and_nothing_else(readers: Callable[..., Reader]) -> None:
     reader = readers()
+    reader.marked = True
     reader.page.add_init_script("Object.defineProperty(window, 'localStorage', {get() { throw new DOMException('denied', 'SecurityError'); }})")
     reader.open("three_tokens")
     reader.press("q00", "ArrowRight")
